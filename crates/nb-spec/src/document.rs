@@ -1,0 +1,86 @@
+//! YAML (or JSON, which is YAML) text to a typed value.
+//!
+//! Unknown keys are collected, all of them, with their line and the known key that was probably meant. A wrong type is
+//! one error with its line. Duplicate keys are an error of the YAML reader.
+
+use serde::de::DeserializeOwned;
+
+use crate::positions::Positions;
+use crate::problem::Problems;
+
+/// A text with the place of every value in it.
+#[derive(Debug)]
+pub struct Document<'a> {
+    file: &'a str,
+    text: &'a str,
+    positions: Positions,
+}
+
+impl<'a> Document<'a> {
+    /// Takes a file's bytes; what is not UTF-8 is a problem of that file.
+    pub fn new(file: &'a str, bytes: &'a [u8], problems: &mut Problems) -> Option<Self> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Some(Self { file, text, positions: Positions::of(text) }),
+            Err(error) => {
+                let line = 1 + bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count();
+                problems.error(file, Some(line), "is not UTF-8 text");
+                None
+            }
+        }
+    }
+
+    /// Reads the document as a `T`. Keys that `T` does not have are errors, each with its nearest relative in `keys`.
+    pub fn read<T: DeserializeOwned>(&self, keys: &[&str], problems: &mut Problems) -> Option<T> {
+        let mut unknown = Vec::new();
+        let reader = serde_yaml::Deserializer::from_str(self.text);
+        let value = serde_ignored::deserialize(reader, |path| unknown.push(plain_path(&path.to_string())));
+        for path in unknown {
+            let key = path.rsplit('.').next().unwrap_or(&path);
+            let meant = nearest(key, keys.iter().copied());
+            let hint = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
+            self.error(problems, &path, format!("unknown key `{path}`{hint}"));
+        }
+        match value {
+            Ok(value) => Some(value),
+            Err(error) => {
+                let line = error.location().map(|location| location.line());
+                problems.error(self.file, line, error.to_string());
+                None
+            }
+        }
+    }
+
+    /// Adds an error at the line of `path`.
+    pub fn error(&self, problems: &mut Problems, path: &str, message: impl Into<String>) {
+        problems.error(self.file, self.positions.line(path), message);
+    }
+
+    /// Adds a warning at the line of `path`.
+    pub fn warning(&self, problems: &mut Problems, path: &str, message: impl Into<String>) {
+        problems.warning(self.file, self.positions.line(path), message);
+    }
+
+    /// The line on which the text of the scalar at `path` begins.
+    pub fn content_line(&self, path: &str) -> Option<usize> {
+        self.positions.content_line(path)
+    }
+
+    /// The file's name.
+    pub fn file(&self) -> &str {
+        self.file
+    }
+}
+
+/// `serde_ignored` writes `?` for each `Option` on the way; nobody wrote that in the file.
+fn plain_path(path: &str) -> String {
+    path.split('.').filter(|part| *part != "?").collect::<Vec<_>>().join(".")
+}
+
+/// The candidate that `word` was probably meant to be: at most two slips away, and less than half of the word.
+pub fn nearest<'c>(word: &str, candidates: impl Iterator<Item = &'c str>) -> Option<&'c str> {
+    candidates
+        .map(|candidate| (strsim::osa_distance(word, candidate), candidate))
+        .filter(|(distance, _)| *distance <= 2 && distance * 2 < word.len().max(3))
+        .min()
+        .map(|(_, candidate)| candidate)
+}

@@ -1,0 +1,44 @@
+//! File formats in, one model of an agent out.
+//!
+//! An agent is a folder of files (or a package that holds the same files): a manifest, tools in Lua or Fennel, and
+//! chains. [`Agent::load`] reads all of it, checks all of it, and reports every problem at once with file and line.
+//!
+//! # Layout
+//!
+//! - [`files`]: the files of an agent, in memory.
+//! - [`problem`]: what is wrong, where, and what to do.
+//! - [`document`]: YAML text to a typed value; unknown keys, wrong types and the line each value stands on.
+//! - [`manifest`], [`trigger`], [`tool`], [`chain`]: the file formats.
+//! - [`timing`], [`cron_expression`]: when a schedule fires.
+//! - [`permission`]: what an agent may ask for, in words.
+//! - [`task`], [`template`], [`condition`]: the model that chains lower to.
+//! - [`agent`]: the whole, loaded and cross-checked.
+//!
+//! # Invariants
+//!
+//! - No I/O beyond reading files, no clock: the same files give the same agent.
+//! - Nothing panics on input; a value that is out of bounds is refused with the bound, never clamped.
+
+pub mod agent;
+pub mod chain;
+pub mod condition;
+pub mod cron_expression;
+pub mod document;
+pub mod files;
+pub mod manifest;
+pub mod permission;
+mod positions;
+pub mod problem;
+pub mod task;
+pub mod template;
+pub mod timing;
+pub mod tool;
+pub mod trigger;
+
+pub use agent::Agent;
+pub use files::Files;
+pub use manifest::Manifest;
+pub use permission::Permission;
+pub use problem::{Problem, Problems, Severity};
+pub use task::Task;
+pub use tool::{Lang, Tool};

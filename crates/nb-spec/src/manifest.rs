@@ -1,0 +1,208 @@
+//! The manifest: who an agent is, what it asks for, what wakes it.
+
+use semver::Version;
+use serde::{Deserialize, Serialize};
+
+use crate::document::{Document, nearest};
+use crate::permission::{Permission, known_abilities};
+use crate::problem::Problems;
+use crate::tool::{TOOL_KEYS, ToolEntry};
+use crate::trigger::Triggers;
+
+/// The names under which a manifest is found, in this order.
+pub const FILE_NAMES: &[&str] = &["manifest.yaml", "manifest.yml", "manifest.json"];
+
+const MEMORY_MB: std::ops::RangeInclusive<u64> = 1..=512;
+
+const KEYS: &[&str] = &[
+    "name", "version", "description", "permissions", "author", "license", "category", "signature", "memory_limit_mb",
+    "fuel_limit", "kv_namespace", "data_namespace", "background", "subscriptions", "intent_filters", "actions", "targets",
+    "priority", "resources", "max_memory_mb", "max_fuel", "max_api_calls_per_hour", "triggers", "scheduled", "events",
+    "webhooks", "chain", "interval", "cron", "at", "timezone", "missed", "catchup_window", "overlap", "jitter", "params",
+    "on", "filter", "path", "secret", "verify", "methods", "cartridge", "tools", "secrets",
+];
+
+/// A manifest, as written. Out of bounds is refused with the bound.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Manifest {
+    /// `[a-z0-9][a-z0-9-_]{0,63}`.
+    pub name: String,
+    /// Semantic version.
+    pub version: Version,
+    /// What the agent does.
+    #[serde(default)]
+    pub description: String,
+    /// What it asks for; see [`Permission`].
+    #[serde(default)]
+    pub permissions: Vec<String>,
+    /// Who wrote it.
+    pub author: Option<String>,
+    /// Under which terms.
+    pub license: Option<String>,
+    /// A shelf for catalogs.
+    pub category: Option<String>,
+    /// Ignored: a signature inside the signed text proves nothing. Packages are signed as a whole.
+    pub signature: Option<String>,
+    /// Memory of a tool call in MB, 1 to 512. The smaller of this and `resources.max_memory_mb` counts.
+    #[serde(default = "default_memory")]
+    pub memory_limit_mb: u64,
+    /// Fuel of a tool call. The smaller of this and `resources.max_fuel` counts.
+    #[serde(default = "default_fuel")]
+    pub fuel_limit: u64,
+    /// Where its values are kept. Default: its name.
+    pub kv_namespace: Option<String>,
+    /// Where its files are kept. Default: its name.
+    pub data_namespace: Option<String>,
+    /// Whether it is meant to run without being asked.
+    #[serde(default)]
+    pub background: bool,
+    /// Events that it wants to be woken by.
+    #[serde(default)]
+    pub subscriptions: Vec<String>,
+    /// What it can be asked for.
+    #[serde(default)]
+    pub intent_filters: Vec<IntentFilter>,
+    /// Further limits.
+    #[serde(default)]
+    pub resources: Resources,
+    /// What wakes it.
+    #[serde(default)]
+    pub triggers: Triggers,
+    /// The file with its persona.
+    pub cartridge: Option<String>,
+    /// Its tools.
+    #[serde(default)]
+    pub tools: Vec<ToolEntry>,
+    /// The secrets that its requests may carry.
+    #[serde(default)]
+    pub secrets: Vec<String>,
+}
+
+/// An intent that the agent answers to. Empty lists match everything.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct IntentFilter {
+    /// What is to be done.
+    #[serde(default)]
+    pub actions: Vec<String>,
+    /// To what.
+    #[serde(default)]
+    pub targets: Vec<String>,
+    /// Higher wins.
+    #[serde(default)]
+    pub priority: i32,
+}
+
+/// `resources:` of a manifest.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Resources {
+    /// In MB.
+    pub max_memory_mb: u64,
+    /// In units of fuel.
+    pub max_fuel: u64,
+    /// Calls that leave the machine.
+    pub max_api_calls_per_hour: u64,
+}
+
+impl Default for Resources {
+    fn default() -> Self {
+        Self { max_memory_mb: 128, max_fuel: default_fuel(), max_api_calls_per_hour: 100 }
+    }
+}
+
+fn default_memory() -> u64 {
+    64
+}
+
+fn default_fuel() -> u64 {
+    1_000_000
+}
+
+impl Manifest {
+    /// Reads and checks a manifest by itself. `typo_is_error` makes a permission that looks mistyped an error.
+    pub(crate) fn read(document: &Document<'_>, typo_is_error: bool, problems: &mut Problems) -> Option<Self> {
+        let keys: Vec<&str> = KEYS.iter().chain(TOOL_KEYS).copied().collect();
+        let manifest: Self = document.read(&keys, problems)?;
+        manifest.check(document, typo_is_error, problems);
+        Some(manifest)
+    }
+
+    fn check(&self, document: &Document<'_>, typo_is_error: bool, problems: &mut Problems) {
+        if !is_agent_name(&self.name) {
+            let message = format!(
+                "name `{}` must have 1 to 64 lower-case letters, digits, `-` or `_`, and begin with a letter or digit",
+                self.name
+            );
+            document.error(problems, "name", message);
+        }
+        for (path, value) in [("memory_limit_mb", self.memory_limit_mb), ("resources.max_memory_mb", self.resources.max_memory_mb)] {
+            if !MEMORY_MB.contains(&value) {
+                let message = format!("`{path}` must be {} to {}; it is {value}", MEMORY_MB.start(), MEMORY_MB.end());
+                document.error(problems, path, message);
+            }
+        }
+        for (path, value) in [("fuel_limit", self.fuel_limit), ("resources.max_fuel", self.resources.max_fuel)] {
+            if !(1..=MAX_FUEL).contains(&value) {
+                document.error(problems, path, format!("`{path}` must be 1 to {MAX_FUEL}; it is {value}"));
+            }
+        }
+        for (path, namespace) in [("kv_namespace", &self.kv_namespace), ("data_namespace", &self.data_namespace)] {
+            if namespace.as_deref().is_some_and(|name| !is_agent_name(name)) {
+                document.error(problems, path, format!("`{path}` is written like a name: lower-case letters, digits, `-`, `_`"));
+            }
+        }
+        for (index, text) in self.permissions.iter().enumerate() {
+            let permission = Permission::parse(text);
+            if permission.is_known() {
+                continue;
+            }
+            let path = format!("permissions.{index}");
+            match nearest(&permission.ability, known_abilities()) {
+                Some(meant) if typo_is_error => {
+                    document.error(problems, &path, format!("there is no ability `{permission}`; did you mean `{meant}`?"));
+                }
+                _ => {
+                    let message = format!("there is no ability `{permission}` here; the permission grants nothing");
+                    document.warning(problems, &path, message);
+                }
+            }
+        }
+        for (index, name) in self.secrets.iter().enumerate() {
+            if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
+                document.error(problems, &format!("secrets.{index}"), format!("secret `{name}`: letters, digits and `_` only"));
+            }
+        }
+        self.triggers.check(document, problems);
+    }
+
+    /// The permissions it asks for.
+    pub fn requested(&self) -> Vec<Permission> {
+        self.permissions.iter().map(|text| Permission::parse(text)).collect()
+    }
+
+    /// Memory of a tool call, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        self.memory_limit_mb.min(self.resources.max_memory_mb) << 20
+    }
+
+    /// Fuel of a tool call, in units.
+    pub fn fuel(&self) -> u64 {
+        self.fuel_limit.min(self.resources.max_fuel)
+    }
+
+    /// The namespace of its values.
+    pub fn kv_namespace(&self) -> &str {
+        self.kv_namespace.as_deref().unwrap_or(&self.name)
+    }
+}
+
+/// The most fuel a manifest may ask for: some seven minutes of computing, far beyond the wall clock.
+pub const MAX_FUEL: u64 = 100_000_000_000;
+
+/// Whether a text can be an agent's name.
+pub fn is_agent_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    (1..=64).contains(&name.len())
+        && name.starts_with(plain)
+        && name.chars().all(|c| plain(c) || c == '-' || c == '_')
+}

@@ -1,0 +1,106 @@
+//! What an agent may ask for.
+//!
+//! A permission is an ability's name, optionally with a scope: `http.fetch:*.example.com`. The scope narrows it.
+
+use std::fmt;
+
+/// The abilities that have a meaning, and that meaning for the person who grants it.
+const KNOWN: &[(&str, &str)] = &[
+    ("data.fetch_url", "read pages from the web"),
+    ("email.send", "send e-mail through your mail server"),
+    ("event.publish", "publish events, which may wake other agents"),
+    ("files.list", "list files in the folders you name"),
+    ("files.read", "read files in the folders you name"),
+    ("files.write", "write files in the folders you name"),
+    ("flow.branch", "decide between steps of its chains"),
+    ("flow.stop", "end its chains early"),
+    ("http.fetch", "send requests to servers on the internet"),
+    ("kv.read", "read its own stored values"),
+    ("kv.write", "change its own stored values"),
+    ("llm.chat", "talk to its language model"),
+    ("llm.query", "ask its language model"),
+    ("llm.summarize", "summarize with its language model"),
+    ("log.error", "write errors to its log"),
+    ("log.info", "write to its log"),
+    ("nlp.sentiment", "rate the mood of a text"),
+    ("nlp.summarize", "summarize a text"),
+    ("notify.user", "show you notifications"),
+    ("schedule.delay", "pause for a while"),
+    ("storage.get", "read its own stored files"),
+    ("storage.set", "change its own stored files"),
+    ("trading.get_price", "look up market prices"),
+    ("unsandboxed", "run its tools with the full rights of your user account"),
+];
+
+/// A permission as it is asked for or granted.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Permission {
+    /// The ability's name.
+    pub ability: String,
+    /// What it is limited to, in the ability's own terms: for `http.fetch` a host pattern.
+    pub scope: Option<String>,
+}
+
+impl Permission {
+    /// Splits `ability[:scope]`. Every text is a permission; whether it is known is another question.
+    pub fn parse(text: &str) -> Self {
+        match text.split_once(':') {
+            Some((ability, scope)) => Self { ability: ability.to_owned(), scope: Some(scope.to_owned()) },
+            None => Self { ability: text.to_owned(), scope: None },
+        }
+    }
+
+    /// Whether this version gives the name a meaning.
+    pub fn is_known(&self) -> bool {
+        meaning(&self.ability).is_some()
+    }
+
+    /// The permission in words for the person who grants it.
+    pub fn in_words(&self) -> String {
+        let words = meaning(&self.ability).unwrap_or("unknown here: grants nothing");
+        match &self.scope {
+            Some(scope) => format!("{words} (only {scope})"),
+            None => words.to_owned(),
+        }
+    }
+
+    /// Whether holding `self` includes what `other` asks for: the same ability, and no scope or the same one.
+    pub fn covers(&self, other: &Self) -> bool {
+        self.ability == other.ability && (self.scope.is_none() || self.scope == other.scope)
+    }
+}
+
+impl fmt::Display for Permission {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.ability)?;
+        self.scope.as_ref().map_or(Ok(()), |scope| write!(f, ":{scope}"))
+    }
+}
+
+fn meaning(ability: &str) -> Option<&'static str> {
+    KNOWN.iter().find(|(name, _)| *name == ability).map(|(_, words)| *words)
+}
+
+/// The names of all known abilities.
+pub fn known_abilities() -> impl Iterator<Item = &'static str> {
+    KNOWN.iter().map(|(name, _)| *name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scope_narrows_a_permission() {
+        let all = Permission::parse("http.fetch");
+        let one = Permission::parse("http.fetch:api.example.com:8443");
+        assert_eq!(one.scope.as_deref(), Some("api.example.com:8443"));
+        assert!(all.covers(&one) && !one.covers(&all) && one.covers(&one));
+        assert_eq!(one.to_string(), "http.fetch:api.example.com:8443");
+    }
+
+    #[test]
+    fn an_unknown_permission_says_that_it_grants_nothing() {
+        assert_eq!(Permission::parse("search.web").in_words(), "unknown here: grants nothing");
+    }
+}

@@ -1,0 +1,3 @@
+//! Developer commands: tests with their set-up, the demo, the guest, benchmarks.
+
+fn main() {}
