@@ -1,0 +1,228 @@
+//! Hides the values of secrets in what comes back.
+//!
+//! Masked as `***`: the value; its percent-encoded and JSON-escaped forms, also partly encoded; its base64, in
+//! both alphabets and at any place inside of a longer text (`Basic` authorization encodes `user:value`); all of
+//! that in any mixture of upper and lower case, because hosts and header names come back in lower case.
+//!
+//! This protects against services that echo what they got. It cannot protect against one that means harm: that
+//! one has the secret already. Values under [`SHORTEST`] bytes are left: they occur in ordinary text, and a mask
+//! at each place would both spoil the text and tell the value.
+
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+
+use crate::Secret;
+
+/// Values with fewer bytes are not masked. Passwords and keys that are worth the name are longer.
+pub(crate) const SHORTEST: usize = 8;
+
+const MASK: &[u8] = b"***";
+
+/// What to look for in one response.
+pub(crate) struct Mask {
+    /// Indexed by byte: the needles that can begin with it, plain or encoded.
+    begins: Vec<Vec<Arc<[u8]>>>,
+}
+
+impl Mask {
+    pub(crate) fn new(secrets: &[Secret]) -> Self {
+        let mut needles: Vec<Vec<u8>> = Vec::new();
+        for secret in secrets {
+            let value = secret.value.as_bytes();
+            if value.len() >= SHORTEST {
+                needles.push(value.to_vec());
+                needles.extend(base64_forms(value));
+            }
+        }
+        needles.sort_unstable();
+        needles.dedup();
+        let mut begins = vec![Vec::new(); 256];
+        for needle in needles {
+            let Some(&first) = needle.first() else { continue };
+            let needle: Arc<[u8]> = needle.into();
+            let mut bytes = vec![first.to_ascii_lowercase(), first.to_ascii_uppercase(), b'%', b'\\', b'+'];
+            bytes.sort_unstable();
+            bytes.dedup();
+            for byte in bytes {
+                if let Some(entry) = begins.get_mut(usize::from(byte)) {
+                    entry.push(needle.clone());
+                }
+            }
+        }
+        Self { begins }
+    }
+
+    pub(crate) fn bytes(&self, text: Vec<u8>) -> Vec<u8> {
+        let mut masked = Vec::new();
+        let mut copied = 0;
+        let mut at = 0;
+        while let Some((found, end)) = self.next(&text, at) {
+            masked.extend_from_slice(text.get(copied..found).unwrap_or_default());
+            masked.extend_from_slice(MASK);
+            copied = end;
+            at = end;
+        }
+        if copied == 0 {
+            return text;
+        }
+        masked.extend_from_slice(text.get(copied..).unwrap_or_default());
+        masked
+    }
+
+    pub(crate) fn text(&self, text: &str) -> String {
+        String::from_utf8_lossy(&self.bytes(text.as_bytes().to_vec())).into_owned()
+    }
+
+    /// The next place where a needle stands, as (begin, end). Of several at one place the longest counts.
+    fn next(&self, text: &[u8], from: usize) -> Option<(usize, usize)> {
+        for (offset, byte) in text.get(from..)?.iter().enumerate() {
+            let begin = from + offset;
+            let here = text.get(begin..)?;
+            let needles = self.begins.get(usize::from(*byte))?;
+            if let Some(length) = needles.iter().filter_map(|needle| standing_at(needle, here)).max() {
+                return Some((begin, begin + length));
+            }
+        }
+        None
+    }
+}
+
+/// How much of `text` the needle takes when it begins there, plain or encoded.
+fn standing_at(needle: &[u8], text: &[u8]) -> Option<usize> {
+    if text.get(..needle.len()).is_some_and(|plain| plain.eq_ignore_ascii_case(needle)) {
+        return Some(needle.len());
+    }
+    let mut used = 0;
+    for wanted in needle {
+        let rest = text.get(used..)?;
+        used += encoded(rest, *wanted)
+            .or_else(|| rest.first().is_some_and(|byte| byte.eq_ignore_ascii_case(wanted)).then_some(1))?;
+    }
+    Some(used)
+}
+
+/// The length of an escape for this byte at the beginning of `rest`.
+fn encoded(rest: &[u8], wanted: u8) -> Option<usize> {
+    let same = |byte: u8| byte.eq_ignore_ascii_case(&wanted);
+    match rest {
+        [b'%', high, low, ..] if hex(*high, *low).is_some_and(same) => Some(3),
+        [b'\\', b'u', b'0', b'0', high, low, ..] if hex(*high, *low).is_some_and(same) => Some(6),
+        [b'\\', b'n', ..] if wanted == b'\n' => Some(2),
+        [b'\\', byte @ (b'"' | b'\\' | b'/'), ..] if *byte == wanted => Some(2),
+        [b'+', ..] if wanted == b' ' => Some(1),
+        _ => None,
+    }
+}
+
+fn hex(high: u8, low: u8) -> Option<u8> {
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    u8::try_from(digit(high)? * 16 + digit(low)?).ok()
+}
+
+/// The base64 of a value, whole, and as it stands inside of a longer text's base64: the characters that depend
+/// on the value alone, for each of the three ways in which it can be aligned.
+fn base64_forms(value: &[u8]) -> Vec<Vec<u8>> {
+    let mut forms = vec![STANDARD.encode(value).into_bytes()];
+    for alphabet in [&STANDARD_NO_PAD, &URL_SAFE_NO_PAD] {
+        forms.push(alphabet.encode(value).into_bytes());
+        for (before, mixed) in [(0, 0), (1, 2), (2, 3)] {
+            let mut aligned = vec![0; before];
+            aligned.extend_from_slice(value);
+            let whole = aligned.len() * 8 / 6;
+            let text = alphabet.encode(&aligned);
+            forms.extend(text.as_bytes().get(mixed..whole).map(<[u8]>::to_vec));
+        }
+    }
+    forms
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mask(values: &[&str]) -> Mask {
+        let secrets: Vec<Secret> = values
+            .iter()
+            .map(|value| Secret { name: "S".to_owned(), value: (*value).into(), hosts: Vec::new() })
+            .collect();
+        Mask::new(&secrets)
+    }
+
+    #[test]
+    fn a_value_is_masked_wherever_it_stands() {
+        let mask = mask(&["hunter2-hunter2"]);
+        assert_eq!(mask.text("hunter2-hunter2"), "***");
+        assert_eq!(mask.text("a hunter2-hunter2, hunter2-hunter2hunter2-hunter2."), "a ***, ******.");
+        assert_eq!(mask.text("HUNTER2-hunter2.evil.example"), "***.evil.example");
+        assert_eq!(mask.text("hunter2-hunter"), "hunter2-hunter");
+        assert_eq!(mask.text(""), "");
+    }
+
+    #[test]
+    fn bytes_that_are_not_text_are_masked_and_kept() {
+        let masked = mask(&["hunter2-hunter2"]).bytes(b"\xff\x00hunter2-hunter2\xfe".to_vec());
+        assert_eq!(masked, b"\xff\x00***\xfe");
+    }
+
+    #[test]
+    fn percent_encoded_values_are_masked_however_much_is_encoded() {
+        let mask = mask(&["p@ss word/100%"]);
+        for text in [
+            "p@ss word/100%",
+            "p%40ss%20word%2F100%25",
+            "p%40ss%20word%2f100%25",
+            "p%40ss+word/100%25",
+            "%70%40%73%73%20%77%6f%72%64%2F%31%30%30%25",
+        ] {
+            assert_eq!(mask.text(&format!("?q={text}&x=1")), "?q=***&x=1", "{text}");
+        }
+    }
+
+    #[test]
+    fn a_value_with_percent_signs_of_its_own_is_masked() {
+        let mask = mask(&["ab%25cd%41ef"]);
+        assert_eq!(mask.text("ab%25cd%41ef"), "***");
+        assert_eq!(mask.text("ab%2525cd%2541ef"), "***");
+    }
+
+    #[test]
+    fn json_escapes_are_masked() {
+        let mask = mask(&["a\"b\\c/d<e&f\ng"]);
+        assert_eq!(mask.text(r#"{"k":"a\"b\\c/d<e&f\ng"}"#), r#"{"k":"***"}"#);
+        assert_eq!(mask.text(r#"{"k":"a\u0022b\u005Cc\/d\u003ce\u0026f\u000ag"}"#), r#"{"k":"***"}"#);
+    }
+
+    #[test]
+    fn base64_is_masked_in_both_alphabets_and_at_each_alignment() {
+        let value = "s3cr\u{ff}\u{fe}t~~~?value";
+        let mask = mask(&[value]);
+        for before in ["", "u", "us", "user:"] {
+            for after in ["", "x", "xy", "xyz"] {
+                let text = format!("{before}{value}{after}");
+                for encoded in [STANDARD.encode(&text), URL_SAFE_NO_PAD.encode(&text)] {
+                    let masked = mask.text(&encoded);
+                    assert!(masked.contains("***"), "{text}: {encoded} → {masked}");
+                    // A few bits at the edges depend on the neighbours; no more than that stays.
+                    let kept = masked.replace("***", "").len();
+                    assert!(kept <= (before.len() + after.len()).div_ceil(3) * 4 + 6, "{encoded} → {masked}");
+                }
+            }
+        }
+        assert_eq!(mask.text(&STANDARD.encode(value)), "***");
+        let in_query = STANDARD.encode(value).replace('+', "%2B").replace('/', "%2F").replace('=', "%3D");
+        assert_eq!(mask.text(&in_query), "***");
+    }
+
+    #[test]
+    fn the_longest_of_two_values_at_one_place_is_masked() {
+        assert_eq!(mask(&["password", "password-and-more"]).text("password-and-more password"), "*** ***");
+    }
+
+    #[test]
+    fn a_value_under_eight_bytes_is_left() {
+        assert_eq!(mask(&["1234567"]).text("1234567"), "1234567");
+        assert_eq!(mask(&["12345678"]).text("12345678"), "***");
+    }
+}
