@@ -1,0 +1,255 @@
+//! Start, run, leave.
+
+use std::os::unix::fs::DirBuilderExt;
+use std::path::Path;
+use std::process::ExitCode;
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use chrono::TimeDelta;
+use nb_api::Paths;
+use nb_egress::{Egress, EgressConfig};
+use nb_runtime::services::{RealWorld, World};
+use nb_runtime::{Engine, Services};
+use nb_sandbox::{Sandbox, SandboxConfig};
+use nb_store::Store;
+use nb_wake::Wake;
+use sd_notify::NotifyState;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
+use tracing_subscriber::EnvFilter;
+
+use crate::cli::Cli;
+use crate::config::Config;
+use crate::desktop::Desktop;
+use crate::http::{self, App, follow};
+use crate::installer::Installer;
+use crate::instance::Instance;
+use crate::secrets::SecretFiles;
+use crate::socket::OwnerSocket;
+
+/// What runs when the daemon is told to leave gets this long to end.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// Answers that are being written get this long.
+const LAST_ANSWERS: Duration = Duration::from_millis(50);
+/// Webhook deliveries are remembered for this long; a sender repeats within hours.
+const REMEMBER: TimeDelta = TimeDelta::days(30);
+/// How often old deliveries are forgotten, and the store is asked whether it still works.
+const HOUSEKEEPING: Duration = Duration::from_secs(5);
+
+/// Runs the daemon until it is told to leave.
+pub fn main(cli: Cli) -> ExitCode {
+    let began = Instant::now();
+    let filter = match EnvFilter::try_new(&cli.log) {
+        Ok(filter) => filter,
+        Err(error) => {
+            eprintln!("error: --log {}: {error}", cli.log);
+            return ExitCode::from(2);
+        }
+    };
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(is_terminal()).init();
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            eprintln!("error: cannot start: {error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let result = runtime.block_on(run(&cli, began));
+    // A script that computes is stopped by now; nothing is worth waiting for.
+    runtime.shutdown_timeout(Duration::from_millis(100));
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn is_terminal() -> bool {
+    use std::io::IsTerminal;
+    std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+}
+
+async fn run(cli: &Cli, began: Instant) -> Result<(), String> {
+    let mut stop = Stop::listen().map_err(|error| format!("cannot wait for signals: {error}"))?;
+    let paths = cli.paths()?;
+    for dir in [&paths.state, &paths.cache] {
+        make_private(dir)?;
+    }
+    let _instance = Instance::take(&paths.state)?;
+    let mut config = Config::load(&paths.config)?;
+    if let Some(listen) = cli.listen {
+        if !listen.ip().is_loopback() {
+            return Err(format!("--listen {listen} is not a loopback address"));
+        }
+        config.listen = listen;
+    }
+    let (leave, leaving) = watch::channel(false);
+    let daemon = Daemon::build(&paths, config, began, leaving).await?;
+    let result = daemon.serve(&paths, &mut stop).await;
+    sd_notify::notify(&[NotifyState::Stopping]).ok();
+    leave.send_replace(true);
+    daemon.leave().await;
+    result
+}
+
+fn make_private(dir: &Path) -> Result<(), String> {
+    std::fs::DirBuilder::new()
+        .recursive(true)
+        .mode(0o700)
+        .create(dir)
+        .map_err(|error| format!("cannot make the folder {}: {error}", dir.display()))
+}
+
+struct Daemon {
+    app: Arc<App>,
+    webhooks: tokio::sync::Mutex<Option<TcpListener>>,
+}
+
+impl Daemon {
+    async fn build(paths: &Paths, config: Config, began: Instant, leaving: watch::Receiver<bool>) -> Result<Self, String> {
+        let world = Arc::new(RealWorld);
+        let sandbox = SandboxConfig { cache_dir: Some(paths.cache.clone()), max_concurrent: config.concurrent_tools };
+        // The two slow parts of a start, side by side.
+        let sandbox = tokio::task::spawn_blocking(move || Sandbox::new(&sandbox));
+        let (store_dir, now) = (paths.state.join("store"), world.now());
+        let store = tokio::task::spawn_blocking(move || Store::open(&store_dir, now));
+        let store = store.await.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
+        let sandbox = sandbox.await.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
+        let egress = EgressConfig {
+            allow: config.egress_allow.clone(),
+            user_agent: concat!("nanobotd/", env!("CARGO_PKG_VERSION")).to_owned(),
+            ..EgressConfig::default()
+        };
+        let desktop = Arc::new(Desktop::default());
+        let credentials = std::env::var_os("CREDENTIALS_DIRECTORY").map(Into::into);
+        let engine = Engine::new(Services {
+            store,
+            sandbox,
+            egress: Egress::new(egress).map_err(|error| error.to_string())?,
+            world,
+            notifier: Arc::clone(&desktop) as Arc<_>,
+            secrets: Arc::new(SecretFiles::new(&paths.config, credentials)),
+            limits: config.limits.clone(),
+        });
+        let wake = Wake::new(
+            engine.clone(),
+            &nb_wake::Config { timezone: config.timezone, webhook_rate: config.max_per_second },
+        );
+        let wake = Arc::new(wake);
+        let installer = Installer::new(engine.clone(), Arc::clone(&wake), &paths.state);
+        installer.load_all()?;
+        let webhooks = TcpListener::bind(config.listen).await.map_err(|error| {
+            format!("cannot serve webhooks on {}: {error}; choose another with --listen or webhooks.listen", config.listen)
+        })?;
+        let webhooks_at = webhooks.local_addr().map_err(|error| error.to_string())?.to_string();
+        let app = App {
+            engine,
+            wake,
+            installer,
+            desktop,
+            config,
+            webhooks_at,
+            state_dir: paths.state.display().to_string(),
+            began,
+            ready: OnceLock::new(),
+            leaving,
+        };
+        Ok(Self { app: Arc::new(app), webhooks: tokio::sync::Mutex::new(Some(webhooks)) })
+    }
+
+    /// Serves until a signal comes or the store fails.
+    async fn serve(&self, paths: &Paths, stop: &mut Stop) -> Result<(), String> {
+        let app = &self.app;
+        let (resumed, closed) = app.engine.recover().await.map_err(|error| error.to_string())?;
+        if resumed + closed > 0 {
+            tracing::info!(resumed, closed, "runs of the last time that had not ended");
+        }
+        let socket = OwnerSocket::open(&paths.socket)
+            .map_err(|error| format!("cannot serve on {}: {error}", paths.socket.display()))?;
+        let webhooks = self.webhooks.lock().await.take().ok_or("the webhooks are served already")?;
+        app.wake.agents_changed();
+        let wakers = app.wake.spawn();
+        let mut leaving = app.leaving.clone();
+        let mut leaving_too = app.leaving.clone();
+        let api = axum::serve(socket, http::api(Arc::clone(app)))
+            .with_graceful_shutdown(async move { follow::left(&mut leaving).await });
+        let hooks = axum::serve(webhooks, http::webhooks::routes(Arc::clone(app)))
+            .with_graceful_shutdown(async move { follow::left(&mut leaving_too).await });
+        let (api, hooks) = (tokio::spawn(api.into_future()), tokio::spawn(hooks.into_future()));
+
+        let start_ms = app.began.elapsed().as_secs_f64() * 1e3;
+        // Set here only, and once.
+        let _ = app.ready.set((app.engine.services().world.now(), start_ms));
+        tracing::info!(
+            socket = %paths.socket.display(),
+            webhooks = app.webhooks_at,
+            agents = app.engine.agents().all().len(),
+            "ready after {start_ms:.0} ms"
+        );
+        sd_notify::notify(&[NotifyState::Ready]).ok();
+
+        let result = tokio::select! {
+            name = stop.told() => {
+                tracing::info!("{name}: leaving");
+                Ok(())
+            }
+            problem = self.keep_house() => Err(problem),
+        };
+        for waker in wakers {
+            waker.abort();
+        }
+        drop((api, hooks));
+        result
+    }
+
+    /// Forgets what is old. Returns when the store has failed: only a new start can recover it.
+    async fn keep_house(&self) -> String {
+        let services = self.app.engine.services();
+        let mut ticks = tokio::time::interval(HOUSEKEEPING);
+        for tick in 0_u64.. {
+            ticks.tick().await;
+            if services.store.is_failed() {
+                break;
+            }
+            let hourly = 3600 / HOUSEKEEPING.as_secs();
+            if tick % hourly == 0
+                && let Err(error) = services.store.forget_deliveries_before(services.world.now() - REMEMBER)
+            {
+                tracing::error!("old deliveries are not forgotten: {error}");
+            }
+        }
+        "the store failed (is the disk full?); what was acknowledged is on disk, and a new start goes on with it".to_owned()
+    }
+
+    async fn leave(&self) {
+        self.app.engine.shut_down(PATIENCE).await;
+        if let Err(error) = self.app.engine.services().store.commit().await {
+            tracing::error!("the last records are not on disk: {error}");
+        }
+        // Whoever waited for a run is told now.
+        tokio::time::sleep(LAST_ANSWERS).await;
+    }
+}
+
+/// SIGTERM and SIGINT.
+struct Stop {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Stop {
+    fn listen() -> std::io::Result<Self> {
+        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
+    }
+
+    async fn told(&mut self) -> &'static str {
+        tokio::select! {
+            _ = self.terminate.recv() => "SIGTERM",
+            _ = self.interrupt.recv() => "SIGINT",
+        }
+    }
+}

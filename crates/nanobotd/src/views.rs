@@ -1,0 +1,178 @@
+//! Agents and runs as the API shows them.
+
+use chrono::{DateTime, Utc};
+use nb_api::agents::{AgentState, AgentSummary, AgentView, LimitsView, PermissionView, TaskView, ToolView};
+use nb_api::runs::{LogLine, RecordedEvent, RunView};
+use nb_package::TrustStore;
+use nb_runtime::installed::Entry;
+use nb_runtime::record::{Actor, RunEvent, status_name};
+use nb_sandbox::Limits;
+use nb_spec::{Agent, Permission};
+use nb_store::{RunKind, RunRow};
+use serde_json::{Map, Value};
+
+/// Permissions with a person's decision about each.
+pub fn permissions(requested: &[String], granted: &[String]) -> Vec<PermissionView> {
+    requested
+        .iter()
+        .map(|text| {
+            let permission = Permission::parse(text);
+            PermissionView {
+                permission: text.clone(),
+                words: permission.in_words(),
+                known: permission.is_known(),
+                granted: granted.contains(text),
+            }
+        })
+        .collect()
+}
+
+/// The warnings of an agent, a sentence each.
+pub fn warnings(agent: &Agent) -> Vec<String> {
+    agent.warnings.iter().map(ToString::to_string).collect()
+}
+
+/// A line of the list of agents.
+pub fn agent_summary(entry: &Entry, trust: Option<&TrustStore>) -> AgentSummary {
+    let row = entry.row();
+    let (spec, problem) = match entry {
+        Entry::Ready(installed) => (Some(&installed.spec), None),
+        Entry::Broken(_, problem) => (None, Some(problem.clone())),
+    };
+    let label = |id: &String| {
+        let key = id.parse().ok().and_then(|id| trust.and_then(|trust| trust.find(id)));
+        key.map_or_else(|| id.clone(), |key| key.label.clone())
+    };
+    AgentSummary {
+        name: row.name.clone(),
+        version: row.version.clone(),
+        state: match row.state {
+            nb_store::AgentState::Running => AgentState::Running,
+            nb_store::AgentState::Stopped => AgentState::Stopped,
+        },
+        description: spec.map(|spec| spec.manifest.description.clone()).unwrap_or_default(),
+        signer: row.signer.as_ref().map(label),
+        tools: spec.map_or(0, |spec| spec.tools.len()),
+        tasks: spec.map_or(0, |spec| spec.tasks.len()),
+        triggers: spec.map_or(0, |spec| triggers(spec).len()),
+        problem,
+    }
+}
+
+/// An agent in full.
+pub fn agent_view(entry: &Entry, trust: Option<&TrustStore>, operator: &Limits) -> AgentView {
+    let row = entry.row();
+    let installed = match entry {
+        Entry::Ready(installed) => Some(installed),
+        Entry::Broken(..) => None,
+    };
+    let spec = installed.map(|installed| &installed.spec);
+    let limits = installed.map_or_else(|| operator.clone(), |installed| installed.limits(operator));
+    AgentView {
+        summary: agent_summary(entry, trust),
+        digest: row.digest.clone(),
+        serial: row.serial,
+        installed_at: row.installed_at,
+        permissions: permissions(&row.permissions_requested, &row.grants),
+        tool_list: spec.into_iter().flat_map(|spec| spec.tools.values()).map(tool).collect(),
+        task_list: spec.into_iter().flat_map(|spec| spec.tasks.values()).map(task).collect(),
+        trigger_list: spec.map(triggers).unwrap_or_default(),
+        limits: LimitsView {
+            fuel: limits.fuel,
+            memory_bytes: limits.memory_bytes,
+            wall_ms: u64::try_from(limits.wall.as_millis()).unwrap_or(u64::MAX),
+            api_calls_per_hour: spec.map_or(0, |spec| spec.manifest.resources.max_api_calls_per_hour),
+        },
+        warnings: spec.map(warnings).unwrap_or_default(),
+    }
+}
+
+fn tool(tool: &nb_spec::Tool) -> ToolView {
+    ToolView {
+        name: tool.name.clone(),
+        description: tool.description.clone(),
+        lang: match tool.lang {
+            nb_spec::Lang::Lua => "lua".to_owned(),
+            nb_spec::Lang::Fennel => "fennel".to_owned(),
+        },
+        file: tool.file.clone(),
+        parameters: tool.parameters.clone(),
+    }
+}
+
+fn task(task: &nb_spec::Task) -> TaskView {
+    let marked = |parameter: &nb_spec::task::Parameter| {
+        format!("{}{}", parameter.name, if parameter.required { "*" } else { "" })
+    };
+    TaskView {
+        id: task.id.clone(),
+        description: task.description.clone(),
+        parameters: task.parameters.iter().map(marked).collect(),
+        steps: task.steps.iter().map(|step| step.id.clone()).collect(),
+    }
+}
+
+fn triggers(spec: &Agent) -> Vec<String> {
+    let triggers = &spec.manifest.triggers;
+    let scheduled = triggers.scheduled.iter().map(|trigger| {
+        let when = match (&trigger.interval, &trigger.cron, &trigger.at) {
+            (Some(interval), _, Some(at)) => format!("every {interval} at {at}"),
+            (Some(interval), _, None) => format!("every {interval}"),
+            (None, cron, _) => format!("cron {}", cron.as_deref().unwrap_or_default()),
+        };
+        let zone = trigger.timezone.as_ref().map(|zone| format!(" {zone}")).unwrap_or_default();
+        format!("{when}{zone} runs {}", trigger.chain)
+    });
+    let events = triggers.events.iter().map(|trigger| format!("event {} runs {}", trigger.on, trigger.chain));
+    let webhooks = triggers.webhooks.iter().map(|trigger| format!("webhook {} runs {}", trigger.path, trigger.chain));
+    scheduled.chain(events).chain(webhooks).collect()
+}
+
+/// A run.
+pub fn run(row: &RunRow) -> RunView {
+    let ended = row.finished_at.zip(row.started_at);
+    RunView {
+        id: row.id.clone(),
+        kind: kind_name(row.kind).to_owned(),
+        agent: row.agent.clone(),
+        task: row.task.clone(),
+        tool: row.tool.clone(),
+        status: status_name(row.status).to_owned(),
+        outcome: row.outcome.clone(),
+        error: row.error.clone(),
+        output: row.output.clone(),
+        actor: serde_json::from_value(row.actor.clone()).map_or_else(|_| row.actor.to_string(), |a: Actor| a.in_words()),
+        created_at: row.created_at,
+        finished_at: row.finished_at,
+        duration_ms: ended.and_then(|(end, start)| (end - start).num_microseconds()).map(|us| us as f64 / 1e3),
+    }
+}
+
+fn kind_name(kind: RunKind) -> &'static str {
+    match kind {
+        RunKind::Chat => "chat",
+        RunKind::Task => "task",
+        RunKind::Tool => "tool",
+        RunKind::Test => "test",
+    }
+}
+
+/// An event of a run's record, as it was stored.
+pub fn recorded(seq: u64, stored: Value) -> RecordedEvent {
+    let mut fields = match stored {
+        Value::Object(fields) => fields,
+        other => Map::from_iter([("value".to_owned(), other)]),
+    };
+    let at = fields.remove("at").and_then(|at| serde_json::from_value(at).ok());
+    let event = match fields.remove("event") {
+        Some(Value::String(event)) => event,
+        _ => "unknown".to_owned(),
+    };
+    RecordedEvent { seq, at: at.unwrap_or(DateTime::<Utc>::UNIX_EPOCH), event, fields }
+}
+
+/// A line of log: the event with its run, and in words.
+pub fn log_line(row: &RunRow, seq: u64, stored: Value) -> LogLine {
+    let text = RunEvent::read(&stored).map_or_else(|| stored.to_string(), |event| event.in_words());
+    LogLine { run: row.id.clone(), agent: row.agent.clone(), event: recorded(seq, stored), text }
+}
