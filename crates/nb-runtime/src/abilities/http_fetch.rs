@@ -1,0 +1,105 @@
+//! `http.fetch`: a request to a server, within the granted hosts.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use nb_egress::{HostPattern, HostScope, Request, Response, Secret};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::ability::{Ability, AbilityCall, Effect, Reply};
+use crate::policy::Scopes;
+
+/// The longest that a tool may wait for one request, in milliseconds.
+const MAX_TIMEOUT_MS: u64 = 120_000;
+
+pub(super) struct HttpFetch;
+
+#[derive(Deserialize)]
+struct Args {
+    url: String,
+    #[serde(default = "get")]
+    method: String,
+    #[serde(default)]
+    headers: Map<String, Value>,
+    body: Option<Value>,
+    timeout_ms: Option<u64>,
+}
+
+fn get() -> String {
+    "GET".to_owned()
+}
+
+#[async_trait]
+impl Ability for HttpFetch {
+    fn name(&self) -> &'static str {
+        "http.fetch"
+    }
+
+    fn schema(&self) -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "url": {"type": "string"},
+                "method": {"type": "string", "default": "GET"},
+                "headers": {"type": "object", "additionalProperties": {"type": ["string", "number"]}},
+                "body": {"description": "A text as it is; any other value as JSON."},
+                "timeout_ms": {"type": "integer", "minimum": 1, "maximum": MAX_TIMEOUT_MS}
+            },
+            "required": ["url"],
+            "additionalProperties": false
+        })
+    }
+
+    fn effect(&self, _args: &Value) -> Effect {
+        Effect::Outside
+    }
+
+    async fn invoke(&self, call: &AbilityCall<'_>, args: Value) -> Result<Reply, String> {
+        let args: Args = super::parse(args)?;
+        let mut request = Request::get(args.url);
+        request.method = args.method;
+        let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        request.headers = args.headers.iter().map(|(name, value)| (name.clone(), text(value))).collect();
+        if let Some(body) = args.body {
+            let named = request.headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type"));
+            if !body.is_string() && !named {
+                request.headers.push(("content-type".to_owned(), "application/json".to_owned()));
+            }
+            request.body = text(&body).into_bytes();
+        }
+        if let Some(timeout) = args.timeout_ms {
+            request.timeout = Duration::from_millis(timeout);
+        }
+        let response = send(call, request).await?;
+        let headers: Map<String, Value> =
+            response.headers.iter().map(|(name, value)| (name.clone(), Value::String(value.clone()))).collect();
+        Ok(Reply::Value(json!({
+            "status": response.status,
+            "headers": headers,
+            "body": String::from_utf8_lossy(&response.body),
+            "url": response.url,
+        })))
+    }
+}
+
+/// Sends a request within the call's scopes, with the agent's secrets for the hosts that were granted by name.
+pub(super) async fn send(call: &AbilityCall<'_>, mut request: Request) -> Result<Response, String> {
+    let hosts = match &call.scopes {
+        Scopes::Unlimited => None,
+        Scopes::Limited(scopes) => {
+            let parsed: Result<Vec<HostPattern>, _> = scopes.iter().map(|scope| scope.parse()).collect();
+            Some(parsed.map_err(|error| error.to_string())?)
+        }
+    };
+    let services = call.run.engine.services();
+    // A secret goes to hosts that a person granted by name; a grant for all hosts names none.
+    let secret_hosts = hosts.clone().unwrap_or_default();
+    for name in &call.run.agent.spec.manifest.secrets {
+        if let Some(value) = services.secrets.value(name) {
+            request.secrets.push(Secret { name: name.clone(), value: value.into(), hosts: secret_hosts.clone() });
+        }
+    }
+    request.scope = hosts.map_or(HostScope::Any, HostScope::Hosts);
+    services.egress.fetch(request).await.map_err(|error| error.to_string())
+}

@@ -1,0 +1,63 @@
+//! `kv.read`: values of the agent's namespace, one or by prefix.
+
+use async_trait::async_trait;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::ability::{Ability, AbilityCall, Effect, Reply};
+
+/// The most entries that one listing gives.
+const MAX_LISTED: usize = 1000;
+
+pub(super) struct KvRead;
+
+#[derive(Deserialize)]
+#[serde(tag = "op", rename_all = "lowercase")]
+enum Args {
+    Get { key: String },
+    List { prefix: Option<String>, limit: Option<usize> },
+}
+
+#[async_trait]
+impl Ability for KvRead {
+    fn name(&self) -> &'static str {
+        "kv.read"
+    }
+
+    fn schema(&self) -> Value {
+        json!({
+            "type": "object",
+            "properties": {
+                "op": {"enum": ["get", "list"], "default": "get"},
+                "key": {"type": "string"},
+                "prefix": {"type": "string"},
+                "limit": {"type": "integer", "minimum": 1, "maximum": MAX_LISTED}
+            },
+            "additionalProperties": false,
+            "if": {"properties": {"op": {"const": "list"}}, "required": ["op"]},
+            "else": {"required": ["key"]}
+        })
+    }
+
+    fn effect(&self, _args: &Value) -> Effect {
+        Effect::None
+    }
+
+    async fn invoke(&self, call: &AbilityCall<'_>, mut args: Value) -> Result<Reply, String> {
+        if args.get("op").is_none() {
+            args["op"] = json!("get");
+        }
+        let namespace = call.run.agent.spec.manifest.kv_namespace();
+        let store = &call.run.engine.services().store;
+        let value = match super::parse(args)? {
+            Args::Get { key } => store.kv_get(namespace, &key).map_err(|error| error.to_string())?.unwrap_or_default(),
+            Args::List { prefix, limit } => {
+                let limit = limit.unwrap_or(MAX_LISTED);
+                let found = store.kv_list(namespace, &prefix.unwrap_or_default(), limit);
+                let found = found.map_err(|error| error.to_string())?;
+                found.into_iter().map(|(key, value)| json!({"key": key, "value": value})).collect()
+            }
+        };
+        Ok(Reply::Value(value))
+    }
+}

@@ -1,0 +1,158 @@
+//! What an ability is, and the single way to call one.
+
+use std::sync::OnceLock;
+use std::time::Instant;
+
+use async_trait::async_trait;
+use jsonschema::Validator;
+use serde_json::Value;
+
+use crate::abilities;
+use crate::engine::RunContext;
+use crate::error::RunError;
+use crate::installed::mismatches;
+use crate::policy::{Decision, Scopes, decide};
+use crate::record::{RunEvent, kept};
+
+/// A named power of the host, behind the permission of the same name.
+#[async_trait]
+pub trait Ability: Send + Sync {
+    /// The name, which is also the permission.
+    fn name(&self) -> &'static str;
+
+    /// JSON Schema of the arguments. They are checked before `invoke`.
+    fn schema(&self) -> Value;
+
+    /// What a call changes, given its arguments.
+    fn effect(&self, args: &Value) -> Effect;
+
+    /// Does it. Permission, schema and limits were checked, and a call with an effect is on record. Must end by itself:
+    /// what waits has a deadline. The error is a sentence for the author of the tool.
+    async fn invoke(&self, call: &AbilityCall<'_>, args: Value) -> Result<Reply, String>;
+}
+
+/// What an ability changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing: it can be repeated after a crash.
+    None,
+    /// Records of the store, which survive a crash in the order in which they were written.
+    Stored,
+    /// The world outside: the intention is on disk first.
+    Outside,
+}
+
+/// A call of an ability.
+pub struct AbilityCall<'a> {
+    /// The run that calls.
+    pub run: &'a RunContext,
+    /// Where it may be used.
+    pub scopes: Scopes,
+}
+
+/// What an ability gives.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reply {
+    /// A value.
+    Value(Value),
+    /// The task ends here, as a success, with this result.
+    Stop(Value),
+}
+
+struct Registered {
+    ability: Box<dyn Ability>,
+    schema: OnceLock<Validator>,
+}
+
+fn registry() -> &'static [Registered] {
+    static REGISTRY: OnceLock<Vec<Registered>> = OnceLock::new();
+    REGISTRY.get_or_init(|| {
+        abilities::all().into_iter().map(|ability| Registered { ability, schema: OnceLock::new() }).collect()
+    })
+}
+
+/// The names of the abilities that exist.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    registry().iter().map(|registered| registered.ability.name())
+}
+
+/// Calls an ability for a run. There is no other way to call one.
+pub async fn invoke(run: &RunContext, name: &str, args: Value) -> Result<Reply, RunError> {
+    let scopes = match decide(run.agent.name(), &run.agent.grants, name) {
+        Decision::Allow(scopes) => scopes,
+        Decision::Deny(reason) => {
+            let decision = "deny".to_owned();
+            run.record(&RunEvent::PolicyDecided { ability: name.to_owned(), decision, reason: reason.clone() })?;
+            return Err(RunError::Permission(reason));
+        }
+    };
+    let registered = registry().iter().find(|registered| registered.ability.name() == name);
+    let registered = registered.ok_or_else(|| RunError::NoAbility(name.to_owned()))?;
+    let ability = registered.ability.as_ref();
+    registered.check(&args)?;
+    let failed = |reason: String| RunError::Ability { ability: name.to_owned(), reason };
+
+    let effect = ability.effect(&args);
+    let kept_args = kept(&args);
+    let mut repeated_args = Some(kept_args);
+    if effect != Effect::None {
+        let args = repeated_args.take().unwrap_or_default();
+        run.record(&RunEvent::HostBegun { ability: name.to_owned(), args })?;
+    }
+    if effect == Effect::Outside {
+        run.count_outside_call().map_err(failed)?;
+        run.engine.services().store.commit().await?;
+    }
+    let begun = Instant::now();
+    let call = AbilityCall { run, scopes };
+    let result = tokio::select! {
+        result = ability.invoke(&call, args) => result.map_err(failed),
+        () = run.cancel.cancelled() => Err(run.cancelled()),
+    };
+    let ms = begun.elapsed().as_secs_f64() * 1e3;
+    let (output, error) = match &result {
+        Ok(Reply::Value(value) | Reply::Stop(value)) => (Some(kept(value)), None),
+        Err(error) => (None, Some(error.to_string())),
+    };
+    run.record(&RunEvent::HostCall { ability: name.to_owned(), args: repeated_args, output, error, ms })?;
+    result
+}
+
+impl Registered {
+    fn check(&self, args: &Value) -> Result<(), RunError> {
+        let name = self.ability.name();
+        let fail = |reason: String| RunError::Arguments { what: name.to_owned(), reason };
+        let schema = match self.schema.get() {
+            Some(schema) => schema,
+            None => {
+                let schema = jsonschema::validator_for(&self.ability.schema()).map_err(|error| fail(error.to_string()))?;
+                self.schema.get_or_init(|| schema)
+            }
+        };
+        let found = mismatches(schema, args);
+        if found.is_empty() { Ok(()) } else { Err(fail(found)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_ability_is_a_known_permission_and_has_a_valid_schema() {
+        for registered in registry() {
+            let name = registered.ability.name();
+            assert!(nb_spec::Permission::parse(name).is_known(), "{name}");
+            assert!(jsonschema::validator_for(&registered.ability.schema()).is_ok(), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_ability_has_a_test_of_its_own() {
+        let tests = include_str!("../tests/abilities.rs");
+        for name in names() {
+            let wanted = format!("fn {}_", name.replace('.', "_"));
+            assert!(tests.contains(&wanted), "tests/abilities.rs has no test that begins with `{wanted}`");
+        }
+    }
+}

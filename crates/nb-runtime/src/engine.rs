@@ -1,0 +1,407 @@
+//! Starts, follows and cancels runs.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use nb_store::{Begun, EventRow, LedgerKey, RunKind, RunRow, RunStatus, StoreError};
+use serde_json::{Map, Value, json};
+use tokio::sync::watch;
+use ulid::Ulid;
+
+use crate::cancel::{Cancel, Reason};
+use crate::error::{RunError, StartError};
+use crate::installed::{Agents, Installed};
+use crate::record::{Actor, RunEvent, fold_into, status_name};
+use crate::services::Services;
+use crate::task_run::{Recorded, run_task};
+use crate::tool_run::call_tool;
+
+/// A chain of wake-ups (run, event, run, …) is cut after this many.
+pub const MAX_DEPTH: u32 = 16;
+
+/// The run engine. Cheap to clone.
+#[derive(Clone)]
+pub struct Engine {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    services: Services,
+    agents: Agents,
+    in_flight: Mutex<HashMap<String, Arc<InFlight>>>,
+    leaving: AtomicBool,
+}
+
+struct InFlight {
+    agent: String,
+    cancel: Arc<Cancel>,
+    ended: watch::Sender<bool>,
+}
+
+/// What is to run, and why.
+#[derive(Debug, Clone)]
+pub struct RunRequest {
+    /// The agent.
+    pub agent: String,
+    /// Its task or tool.
+    pub target: Target,
+    /// Parameters of the task or the tool.
+    pub params: Map<String, Value>,
+    /// What references see beside the parameters: `input`, `event`, `webhook`, `trigger`.
+    pub context: Map<String, Value>,
+    /// Who or what starts it.
+    pub actor: Actor,
+    /// How many wake-ups lie between the first cause and this run.
+    pub depth: u32,
+    /// What it is started for, so that it starts once.
+    pub ledger: LedgerKey,
+}
+
+/// What of the agent is to run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// A task.
+    Task(String),
+    /// A tool, alone.
+    Tool(String),
+    /// The only task of an agent that has one, or else its only tool.
+    Only,
+}
+
+/// What became of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Started {
+    /// The run with this id is on disk, and goes on.
+    Run(String),
+    /// Its cause was dealt with before, by that run.
+    Already(Option<String>),
+}
+
+/// One run at work.
+pub struct RunContext {
+    /// The run's id.
+    pub id: String,
+    /// Its agent, as it was when the run began.
+    pub agent: Arc<Installed>,
+    /// How many wake-ups lie between the first cause and this run.
+    pub depth: u32,
+    /// The engine that carries it out.
+    pub engine: Engine,
+    pub(crate) cancel: Arc<Cancel>,
+}
+
+impl RunContext {
+    /// Appends to the run's record.
+    pub(crate) fn record(&self, event: &RunEvent) -> Result<(), StoreError> {
+        let services = self.engine.services();
+        services.store.append(&self.id, &event.stamped(services.world.now())).map(drop)
+    }
+
+    /// The error of a run that was ended from outside.
+    pub(crate) fn cancelled(&self) -> RunError {
+        match self.cancel.reason() {
+            Some(Reason::Shutdown) => RunError::Shutdown,
+            Some(Reason::Cancelled(why)) => RunError::Cancelled(why.clone()),
+            None => RunError::Cancelled("for no reason that is known".to_owned()),
+        }
+    }
+
+    /// Counts a call that leaves the machine; refuses it over the agent's limit for the hour.
+    pub(crate) fn count_outside_call(&self) -> Result<(), String> {
+        let services = self.engine.services();
+        let hour = services.world.now().timestamp().div_euclid(3600);
+        let allowed = self.agent.spec.manifest.resources.max_api_calls_per_hour;
+        let count = services.store.count_call(self.agent.name(), hour).map_err(|error| error.to_string())?;
+        if count > allowed {
+            return Err(format!(
+                "out of calls for this hour: {allowed} allowed (resources.max_api_calls_per_hour), this would be number {count}"
+            ));
+        }
+        Ok(())
+    }
+}
+
+impl Engine {
+    /// An engine without agents.
+    pub fn new(services: Services) -> Self {
+        let inner = Inner {
+            services,
+            agents: Agents::default(),
+            in_flight: Mutex::default(),
+            leaving: AtomicBool::new(false),
+        };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// What it works with.
+    pub fn services(&self) -> &Services {
+        &self.inner.services
+    }
+
+    /// The installed agents.
+    pub fn agents(&self) -> &Agents {
+        &self.inner.agents
+    }
+
+    /// Records a run and starts it. When this returns, the run is on disk.
+    pub async fn start(&self, request: RunRequest) -> Result<Started, StartError> {
+        if self.inner.leaving.load(Ordering::Acquire) {
+            return Err(StartError::Shutdown);
+        }
+        if request.depth > MAX_DEPTH {
+            return Err(StartError::Depth(MAX_DEPTH));
+        }
+        let agent = self.inner.agents.runnable(&request.agent)?;
+        let target = choose(&agent, &request.target)?;
+        let params = match &target {
+            Target::Task(id) => check_task(&agent, id, &request.params)?,
+            Target::Tool(_) | Target::Only => request.params,
+        };
+        let now = self.services().world.now();
+        let mut context = request.context;
+        context.insert("params".to_owned(), Value::Object(params));
+        let run = RunRow {
+            id: format!("run_{}", Ulid::from_parts(now.timestamp_millis().unsigned_abs(), self.random_bits())),
+            kind: if matches!(target, Target::Tool(_)) { RunKind::Tool } else { RunKind::Task },
+            agent: agent.name().to_owned(),
+            digest: agent.row.digest.clone(),
+            task: if let Target::Task(id) = &target { Some(id.clone()) } else { None },
+            tool: if let Target::Tool(name) = &target { Some(name.clone()) } else { None },
+            parent: None,
+            actor: json!(request.actor),
+            input: Value::Object(context.clone()),
+            status: RunStatus::Created,
+            outcome: None,
+            error: None,
+            output: None,
+            depth: request.depth,
+            created_at: now,
+            started_at: None,
+            finished_at: None,
+        };
+        let started = RunEvent::Started { actor: request.actor, context: Value::Object(context) };
+        // In flight before it is recorded: whoever finds the row must find the run as well.
+        let run_id = run.id.clone();
+        let slot = self.enter(&run);
+        match self.services().store.begin_run(&request.ledger, &run, &[started.stamped(now)]) {
+            Ok(Begun::Started) => {}
+            Ok(Begun::Already(first)) => {
+                self.leave(&run_id);
+                return Ok(Started::Already(first));
+            }
+            Err(error) => {
+                self.leave(&run_id);
+                return Err(error.into());
+            }
+        }
+        if let Err(error) = self.services().store.commit().await {
+            self.leave(&run_id);
+            return Err(error.into());
+        }
+        self.carry_out(run, agent, slot, Recorded::new());
+        Ok(Started::Run(run_id))
+    }
+
+    fn random_bits(&self) -> u128 {
+        let world = &self.services().world;
+        (u128::from(world.random()) << 64) | u128::from(world.random())
+    }
+
+    /// Waits for the end of a run and gives its row; at once when it has ended.
+    pub async fn finished(&self, run_id: &str) -> Result<Option<RunRow>, StoreError> {
+        let ended = self.lock_in_flight().get(run_id).map(|run| run.ended.subscribe());
+        if let Some(mut ended) = ended {
+            // An error means that the sender is gone, and so the run.
+            let _ = ended.wait_for(|ended| *ended).await;
+        }
+        self.services().store.run(run_id)
+    }
+
+    /// Whether a run is still at work in this process.
+    pub fn is_in_flight(&self, run_id: &str) -> bool {
+        self.lock_in_flight().contains_key(run_id)
+    }
+
+    /// Ends a run. False when it is not at work.
+    pub fn cancel(&self, run_id: &str, why: &str) -> bool {
+        let found = self.lock_in_flight().get(run_id).cloned();
+        if let Some(run) = &found {
+            run.cancel.cancel(Reason::Cancelled(why.to_owned()));
+        }
+        found.is_some()
+    }
+
+    /// Ends all runs of an agent, and returns when they have ended.
+    pub async fn cancel_agent(&self, agent: &str, why: &str) {
+        let runs: Vec<Arc<InFlight>> =
+            self.lock_in_flight().values().filter(|run| run.agent == agent).cloned().collect();
+        for run in &runs {
+            run.cancel.cancel(Reason::Cancelled(why.to_owned()));
+        }
+        for run in runs {
+            let _ = run.ended.subscribe().wait_for(|ended| *ended).await;
+        }
+    }
+
+    /// Starts nothing more and gives what is at work `patience` to end. What is left is stopped where it is; its record
+    /// stays open, and it goes on after the next start.
+    pub async fn shut_down(&self, patience: Duration) {
+        self.inner.leaving.store(true, Ordering::Release);
+        let runs: Vec<Arc<InFlight>> = self.lock_in_flight().values().cloned().collect();
+        let all_ended = async {
+            for run in &runs {
+                let _ = run.ended.subscribe().wait_for(|ended| *ended).await;
+            }
+        };
+        if tokio::time::timeout(patience, all_ended).await.is_err() {
+            for run in &runs {
+                run.cancel.cancel(Reason::Shutdown);
+            }
+            for run in &runs {
+                let stopped = async { run.ended.subscribe().wait_for(|ended| *ended).await.map(drop) };
+                // A script stops within a tick of the sandbox; nothing else computes.
+                let _ = tokio::time::timeout(Duration::from_millis(500), stopped).await;
+            }
+        }
+    }
+
+    /// Publishes an event on the bus: it is in the log when this returns, and on disk after the next commit.
+    /// `depth` is that of the run that publishes.
+    pub fn publish(&self, name: &str, data: Value, source: &str, depth: u32) -> Result<u64, StoreError> {
+        let event = self.event(name, data, source, depth);
+        self.services().store.publish(&event)
+    }
+
+    fn event(&self, name: &str, data: Value, source: &str, depth: u32) -> EventRow {
+        let at = self.services().world.now();
+        let id = format!("evt_{}", Ulid::from_parts(at.timestamp_millis().unsigned_abs(), self.random_bits()));
+        EventRow { seq: 0, id, name: name.to_owned(), data, source: source.to_owned(), at, depth }
+    }
+
+    fn enter(&self, run: &RunRow) -> Arc<Cancel> {
+        let cancel = Arc::new(Cancel::new());
+        let entry =
+            InFlight { agent: run.agent.clone(), cancel: Arc::clone(&cancel), ended: watch::Sender::new(false) };
+        self.lock_in_flight().insert(run.id.clone(), Arc::new(entry));
+        cancel
+    }
+
+    fn leave(&self, run_id: &str) {
+        if let Some(run) = self.lock_in_flight().remove(run_id) {
+            run.ended.send_replace(true);
+        }
+    }
+
+    fn lock_in_flight(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<InFlight>>> {
+        self.inner.in_flight.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Goes on with a run that a record holds already.
+    pub(crate) fn resume(&self, run: RunRow, agent: Arc<Installed>, recorded: Recorded) {
+        let cancel = self.enter(&run);
+        self.carry_out(run, agent, cancel, recorded);
+    }
+
+    fn carry_out(&self, mut run: RunRow, agent: Arc<Installed>, cancel: Arc<Cancel>, recorded: Recorded) {
+        let engine = self.clone();
+        let context = Arc::new(RunContext {
+            id: run.id.clone(),
+            agent,
+            depth: run.depth,
+            engine: self.clone(),
+            cancel,
+        });
+        tokio::spawn(async move {
+            run.status = RunStatus::Running;
+            run.started_at = Some(engine.services().world.now());
+            let result = match engine.services().store.update_run(&run) {
+                Ok(()) => execute(&context, &run, &recorded).await,
+                Err(error) => Err(error.into()),
+            };
+            if let Err(error) = engine.end(&mut run, result).await {
+                tracing::error!(run = %run.id, "the end of a run is not recorded: {error}");
+            }
+            engine.leave(&run.id);
+        });
+    }
+
+    /// Records the end of a run and publishes it. A run that a shutdown stopped stays open.
+    pub(crate) async fn end(&self, run: &mut RunRow, result: Result<Value, RunError>) -> Result<(), StoreError> {
+        let (status, output, error) = match result {
+            Ok(output) => (RunStatus::Completed, output, None),
+            Err(RunError::Shutdown) => {
+                let message = "the daemon is stopping; the run goes on after its next start".to_owned();
+                let event = RunEvent::Log { level: "info".to_owned(), message };
+                self.services().store.append(&run.id, &event.stamped(self.services().world.now()))?;
+                return self.services().store.commit().await;
+            }
+            Err(RunError::Store(error)) => return Err(error),
+            Err(RunError::Cancelled(why)) => (RunStatus::Cancelled, Value::Null, Some(why)),
+            Err(error) => (RunStatus::Failed, Value::Null, Some(error.to_string())),
+        };
+        let now = self.services().world.now();
+        let finished = RunEvent::Finished { status, output, error };
+        fold_into(run, &finished, now);
+        let what = run.task.as_ref().or(run.tool.as_ref());
+        let data = json!({"run": run.id, "agent": run.agent, "what": what, "error": run.error});
+        let event = self.event(&format!("run.{}", status_name(status)), data, "daemon", run.depth);
+        self.services().store.finish_run(run, &finished.stamped(now), &event)?;
+        self.services().store.commit().await
+    }
+}
+
+async fn execute(context: &Arc<RunContext>, run: &RunRow, recorded: &Recorded) -> Result<Value, RunError> {
+    if let Some(tool) = &run.tool {
+        let parameters = run.input.get("params").cloned().unwrap_or_else(|| json!({}));
+        return call_tool(context, tool, parameters).await;
+    }
+    let agent = Arc::clone(&context.agent);
+    let id = run.task.as_deref().unwrap_or_default();
+    match agent.spec.tasks.get(id) {
+        Some(task) => run_task(context, task, &run.input, recorded).await,
+        None => Err(RunError::Internal(format!("task `{id}` is gone"))),
+    }
+}
+
+fn choose(agent: &Installed, target: &Target) -> Result<Target, StartError> {
+    let spec = &agent.spec;
+    let names = |list: Vec<&String>| match list.len() {
+        0 => "none".to_owned(),
+        _ => list.into_iter().map(String::as_str).collect::<Vec<_>>().join(", "),
+    };
+    match target {
+        Target::Task(id) if spec.tasks.contains_key(id) => Ok(target.clone()),
+        Target::Task(id) => {
+            let has = names(spec.tasks.keys().collect());
+            Err(StartError::NoTarget(format!("agent `{}` has no task `{id}`; it has {has}", agent.name())))
+        }
+        Target::Tool(name) if spec.tools.contains_key(name) => Ok(target.clone()),
+        Target::Tool(name) => {
+            let has = names(spec.tools.keys().collect());
+            Err(StartError::NoTarget(format!("agent `{}` has no tool `{name}`; it has {has}", agent.name())))
+        }
+        Target::Only => {
+            let tasks: Vec<&String> = spec.tasks.keys().collect();
+            let tools: Vec<&String> = spec.tools.keys().collect();
+            match (&tasks[..], &tools[..]) {
+                ([task], _) => Ok(Target::Task((*task).clone())),
+                ([], [tool]) => Ok(Target::Tool((*tool).clone())),
+                _ => Err(StartError::NoTarget(format!(
+                    "name a task or a tool of agent `{}`: its tasks are {}; its tools are {}",
+                    agent.name(),
+                    names(tasks),
+                    names(tools)
+                ))),
+            }
+        }
+    }
+}
+
+fn check_task(agent: &Installed, id: &str, params: &Map<String, Value>) -> Result<Map<String, Value>, StartError> {
+    match agent.spec.tasks.get(id) {
+        Some(task) => task.check_parameters(params).map_err(|problems| StartError::Parameters(problems.join("; "))),
+        None => Ok(params.clone()),
+    }
+}

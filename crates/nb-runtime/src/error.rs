@@ -1,0 +1,91 @@
+//! Why a run fails, and why one does not start.
+
+use nb_sandbox::ToolError;
+use nb_store::StoreError;
+
+/// Why a run, or a call within it, failed.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// A script failed or went over a limit.
+    #[error(transparent)]
+    Tool(ToolError),
+    /// The permission was not asked for, or not granted.
+    #[error("{0}")]
+    Permission(String),
+    /// No such ability in this version.
+    #[error("there is no ability `{0}` here")]
+    NoAbility(String),
+    /// The arguments do not fit the schema.
+    #[error("{what}: {reason}")]
+    Arguments {
+        /// The ability or tool.
+        what: String,
+        /// What does not fit.
+        reason: String,
+    },
+    /// An ability was tried and failed.
+    #[error("{ability}: {reason}")]
+    Ability {
+        /// Its name.
+        ability: String,
+        /// What went wrong.
+        reason: String,
+    },
+    /// A step failed.
+    #[error("step `{step}`: {cause}")]
+    Step {
+        /// The step's id.
+        step: String,
+        /// Why.
+        cause: Box<RunError>,
+    },
+    /// A reference in a step leads nowhere.
+    #[error("{0}")]
+    Reference(String),
+    /// The run was ended from outside.
+    #[error("cancelled: {0}")]
+    Cancelled(String),
+    /// The daemon leaves; the run goes on after the next start.
+    #[error("the daemon is stopping")]
+    Shutdown,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A bug of ours, such as a panic in a worker.
+    #[error("internal: {0}")]
+    Internal(String),
+}
+
+/// Why a run did not start. Nothing was recorded.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// No agent with that name.
+    #[error("there is no agent `{0}`")]
+    NoAgent(String),
+    /// The agent is stopped.
+    #[error("agent `{0}` is stopped")]
+    Stopped(String),
+    /// It is installed and does not load.
+    #[error("agent `{agent}` does not load: {reason}")]
+    Broken {
+        /// The agent.
+        agent: String,
+        /// Why.
+        reason: String,
+    },
+    /// The agent has no such task or tool.
+    #[error("{0}")]
+    NoTarget(String),
+    /// The parameters do not suit.
+    #[error("{0}")]
+    Parameters(String),
+    /// A chain of wake-ups is too long.
+    #[error("a chain of wake-ups was cut at depth {0}: each run woke the next one")]
+    Depth(u32),
+    /// The daemon is leaving.
+    #[error("the daemon is stopping")]
+    Shutdown,
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}

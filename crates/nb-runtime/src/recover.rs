@@ -1,0 +1,126 @@
+//! After a crash: what becomes of the runs that had not ended.
+
+use nb_store::{RunRow, StoreError};
+
+use crate::engine::Engine;
+use crate::error::{RunError, StartError};
+use crate::record::RunEvent;
+use crate::task_run::Recorded;
+
+/// How many events are read at once.
+const PAGE: usize = 1000;
+
+/// What the record of an unfinished run says.
+#[derive(Debug, Default, PartialEq)]
+struct Found {
+    results: Recorded,
+    /// The ability whose effect may have happened since the last result.
+    in_doubt: Option<String>,
+}
+
+impl Engine {
+    /// Goes on with every run that had not ended, or records why it cannot go on. Call it once, after the agents are
+    /// loaded. Gives how many were resumed and how many were closed.
+    pub async fn recover(&self) -> Result<(usize, usize), StoreError> {
+        let (mut resumed, mut closed) = (0, 0);
+        for mut run in self.services().store.unfinished()? {
+            let found = read_record(self, &run)?;
+            let refusal = match self.agents().runnable(&run.agent) {
+                Err(StartError::NoAgent(_)) => Err("its agent was removed".to_owned()),
+                Err(error) => Err(error.to_string()),
+                Ok(agent) if agent.row.digest != run.digest => Err("its agent was replaced by another version".to_owned()),
+                Ok(agent) => match &found.in_doubt {
+                    Some(ability) => Err(format!("`{ability}` had begun and may have taken effect; run it again if not")),
+                    None => Ok(agent),
+                },
+            };
+            match refusal {
+                Ok(agent) => {
+                    let reason = "the daemon was started again".to_owned();
+                    let event = RunEvent::Resumed { reason }.stamped(self.services().world.now());
+                    self.services().store.append(&run.id, &event)?;
+                    self.resume(run, agent, found.results);
+                    resumed += 1;
+                }
+                Err(why) => {
+                    self.end(&mut run, Err(RunError::Internal(format!("interrupted: {why}")))).await?;
+                    closed += 1;
+                }
+            }
+        }
+        self.services().store.commit().await?;
+        Ok((resumed, closed))
+    }
+}
+
+fn read_record(engine: &Engine, run: &RunRow) -> Result<Found, StoreError> {
+    let mut found = Found::default();
+    let mut after = 0;
+    loop {
+        let page = engine.services().store.run_events(&run.id, after, PAGE)?;
+        let Some((last, _)) = page.last() else { return Ok(found) };
+        after = *last;
+        for (_, stored) in &page {
+            if let Some(event) = RunEvent::read(stored) {
+                found.take(event);
+            }
+        }
+    }
+}
+
+impl Found {
+    fn take(&mut self, event: RunEvent) {
+        match event {
+            RunEvent::StepFinished { step, status, output, reason, .. } => {
+                self.results.insert(step, (status, output, reason));
+                self.in_doubt = None;
+            }
+            // What a step did before it failed is known to have failed; the next attempt begins afresh.
+            RunEvent::StepRetry { .. } => self.in_doubt = None,
+            RunEvent::HostBegun { ability, .. } => self.in_doubt = Some(ability),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::StepStatus;
+    use serde_json::{Value, json};
+
+    fn begun() -> RunEvent {
+        RunEvent::HostBegun { ability: "http.fetch".to_owned(), args: json!({}) }
+    }
+
+    fn finished(step: &str) -> RunEvent {
+        RunEvent::StepFinished {
+            step: step.to_owned(),
+            status: StepStatus::Succeeded,
+            output: json!(1),
+            reason: None,
+            ms: 1.0,
+        }
+    }
+
+    fn found(events: Vec<RunEvent>) -> Found {
+        events.into_iter().fold(Found::default(), |mut found, event| {
+            found.take(event);
+            found
+        })
+    }
+
+    #[test]
+    fn a_step_with_a_result_is_not_in_doubt() {
+        let found = found(vec![begun(), finished("a")]);
+        assert_eq!(found.in_doubt, None);
+        assert_eq!(found.results["a"], (StepStatus::Succeeded, json!(1), None::<String>));
+    }
+
+    #[test]
+    fn an_effect_without_a_result_is_in_doubt() {
+        let log = RunEvent::Log { level: "info".to_owned(), message: String::new() };
+        let call = RunEvent::HostCall { ability: "http.fetch".to_owned(), args: None, output: Some(Value::Null), error: None, ms: 1.0 };
+        assert_eq!(found(vec![finished("a"), begun(), call, log]).in_doubt.as_deref(), Some("http.fetch"));
+    }
+}

@@ -1,0 +1,86 @@
+//! What the references of a task see.
+
+use std::collections::BTreeMap;
+
+use nb_spec::Task;
+use nb_spec::template;
+use serde_json::{Map, Value};
+
+use crate::error::RunError;
+
+/// Values by name: the context of the run, its parameters, and the outputs so far.
+#[derive(Debug)]
+pub(crate) struct Scope {
+    names: Map<String, Value>,
+    outputs: BTreeMap<String, Value>,
+}
+
+impl Scope {
+    /// `context` holds `input`, `event`, `webhook`, `trigger` and `params`.
+    pub(crate) fn new(context: &Value) -> Self {
+        let mut names = context.as_object().cloned().unwrap_or_default();
+        if let Some(Value::Object(params)) = names.remove("params") {
+            names.extend(params);
+        }
+        for always in ["input", "event", "webhook", "trigger"] {
+            names.entry(always).or_insert(Value::Null);
+        }
+        Self { names, outputs: BTreeMap::new() }
+    }
+
+    /// Keeps what a step gave.
+    pub(crate) fn keep(&mut self, task: &Task, step: &str, output: Value) {
+        if let Some(key) = task.step(step).and_then(|step| step.output_key.as_ref()) {
+            self.names.insert(key.clone(), output.clone());
+        }
+        self.outputs.insert(step.to_owned(), output);
+    }
+
+    /// The value of a dotted path. A text that is JSON can be looked into.
+    pub(crate) fn find(&self, path: &str) -> Option<Value> {
+        let parts: Vec<&str> = path.split('.').collect();
+        let (first, rest) = parts.split_first()?;
+        if rest.first() == Some(&"output")
+            && let Some(output) = self.outputs.get(*first)
+        {
+            return descend(output, &rest[1..]);
+        }
+        match (self.names.get(*first), self.outputs.get(*first)) {
+            (Some(value), _) | (None, Some(value)) => descend(value, rest),
+            (None, None) => None,
+        }
+    }
+
+    /// Fills in the references of a value.
+    pub(crate) fn expand(&self, value: &Value) -> Result<Value, RunError> {
+        template::expand(value, &|path| self.find(path)).map_err(|unknown| RunError::Reference(unknown.to_string()))
+    }
+}
+
+fn descend(value: &Value, path: &[&str]) -> Option<Value> {
+    if path.is_empty() {
+        return Some(value.clone());
+    }
+    match value {
+        Value::String(text) => {
+            let parsed: Value = serde_json::from_str(text).ok()?;
+            template::lookup(&parsed, path.iter().copied()).cloned()
+        }
+        _ => template::lookup(value, path.iter().copied()).cloned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_text_that_is_json_can_be_looked_into() {
+        let scope = Scope::new(&json!({"params": {"w": "{\"temp\": 21}"}, "input": {"a": [1, 2]}}));
+        assert_eq!(scope.find("w.temp"), Some(json!(21)));
+        assert_eq!(scope.find("input.a.1"), Some(json!(2)));
+        assert_eq!(scope.find("w.nothing"), None);
+        assert_eq!(scope.find("event"), Some(Value::Null));
+    }
+}

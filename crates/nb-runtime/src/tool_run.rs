@@ -1,0 +1,94 @@
+//! One tool call in the sandbox, and its bridge to the abilities.
+
+use std::sync::Arc;
+
+use nb_sandbox::{Call, Host, SandboxError, ToolError};
+use serde_json::{Value, json};
+use tokio::runtime::Handle;
+
+use crate::ability::{self, Reply};
+use crate::engine::RunContext;
+use crate::error::RunError;
+use crate::record::{RunEvent, kept};
+
+/// Calls a tool of the run's agent.
+pub(crate) async fn call_tool(run: &Arc<RunContext>, tool: &str, parameters: Value) -> Result<Value, RunError> {
+    run.agent
+        .check_parameters(tool, &parameters)
+        .map_err(|mismatch| RunError::Arguments { what: format!("tool `{tool}`"), reason: mismatch.message })?;
+    run.record(&RunEvent::ToolStarted { tool: tool.to_owned(), input: kept(&parameters) })?;
+    let bridge = Bridge { run: Arc::clone(run), runtime: Handle::current() };
+    let name = tool.to_owned();
+    // The sandbox computes; a thread of the blocking pool keeps the others answering.
+    let worker = tokio::task::spawn_blocking(move || {
+        let services = bridge.run.engine.services().clone();
+        let agent = Arc::clone(&bridge.run.agent);
+        let chunk = agent.chunk(&name, &services.sandbox)?;
+        Ok::<_, SandboxError>(services.sandbox.run(Call {
+            chunk,
+            variables: json!({"parameters": parameters}).to_string(),
+            limits: agent.limits(&services.limits),
+            cancel: bridge.run.cancel.flag.clone(),
+            host: Box::new(bridge),
+        }))
+    });
+    let finished = worker.await.map_err(|error| RunError::Internal(error.to_string()))?;
+    let finished = finished.map_err(|error| RunError::Internal(format!("tool `{tool}` does not compile: {error}")))?;
+    let usage = &finished.usage;
+    let result = match finished.outcome {
+        Ok(text) => serde_json::from_str(&text).map_err(|error| RunError::Internal(error.to_string())),
+        Err(ToolError::Cancelled { .. }) => Err(run.cancelled()),
+        Err(error) => Err(RunError::Tool(error)),
+    };
+    let traceback = match &result {
+        Err(RunError::Tool(ToolError::Script { traceback, .. })) if !traceback.is_empty() => Some(traceback.clone()),
+        _ => None,
+    };
+    run.record(&RunEvent::ToolFinished {
+        tool: tool.to_owned(),
+        is_error: result.is_err(),
+        output: result.as_ref().map_or_else(|error| Value::String(error.to_string()), kept),
+        traceback,
+        fuel: usage.fuel,
+        peak_memory: usage.peak_memory_bytes,
+        output_bytes: usage.output_bytes,
+        host_calls: usage.host_calls,
+        running_ms: usage.running.as_secs_f64() * 1e3,
+        waiting_ms: usage.waiting.as_secs_f64() * 1e3,
+    })?;
+    result
+}
+
+/// What a script reaches of the outside world.
+struct Bridge {
+    run: Arc<RunContext>,
+    runtime: Handle,
+}
+
+impl Host for Bridge {
+    fn invoke(&mut self, name: &str, args: &str) -> Result<String, String> {
+        let args: Value = serde_json::from_str(args).map_err(|error| format!("{name}: arguments are not JSON: {error}"))?;
+        match self.runtime.block_on(ability::invoke(&self.run, name, args)) {
+            Ok(Reply::Value(value)) => Ok(value.to_string()),
+            Ok(Reply::Stop(_)) => Err(format!("{name} ends a chain; in a tool, return")),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    fn log(&mut self, line: &str) {
+        let event = RunEvent::Log { level: "print".to_owned(), message: line.to_owned() };
+        // A script cannot be told that its log line was lost; the store's failure ends the run at its next record.
+        if let Err(error) = self.run.record(&event) {
+            tracing::error!(run = %self.run.id, "a line of log is lost: {error}");
+        }
+    }
+
+    fn now_ns(&mut self) -> u64 {
+        let now = self.run.engine.services().world.now();
+        now.timestamp_nanos_opt().and_then(|ns| u64::try_from(ns).ok()).unwrap_or_default()
+    }
+
+    fn random(&mut self) -> u64 {
+        self.run.engine.services().world.random()
+    }
+}

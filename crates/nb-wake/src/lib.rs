@@ -1,0 +1,27 @@
+//! Schedules, the event bus and webhooks: they decide *that* an agent runs, the engine *how*.
+//!
+//! # Layout
+//!
+//! - [`wake`]: the handle that a daemon holds; starts and stops the rest.
+//! - [`schedule`]: the triggers of all agents as one list; [`slots`]: which slots are due, and which of them run.
+//! - [`scheduler`]: waits for the next slot.
+//! - [`bus`]: hands the event log to the agents that subscribed.
+//! - [`webhooks`]: which webhook a request is for, and what becomes of it; [`verify`]: the signature schemes;
+//!   [`rate`]: how many requests a path takes.
+//!
+//! # Invariants
+//!
+//! - Record first, then act: a slot, an event or a delivery is in the ledger in the same transaction as the run it
+//!   starts, and every decision not to act is recorded as well.
+//! - Nothing here knows how an agent runs.
+
+pub mod bus;
+pub mod rate;
+pub mod schedule;
+pub mod scheduler;
+pub mod slots;
+pub mod verify;
+pub mod wake;
+pub mod webhooks;
+
+pub use wake::{Config, Wake};

@@ -1,0 +1,136 @@
+//! Which slots of a schedule are due, and which of them run. Pure.
+
+use chrono::{DateTime, Duration, Utc};
+use nb_spec::trigger::Missed;
+
+/// A slot that is at most this late was not missed: the daemon was busy for a moment.
+const GRACE: Duration = Duration::seconds(30);
+/// Skipped slots are recorded one by one up to this many; what was before them shares one row.
+const RECORDED: usize = 100;
+
+/// What is to become of a slot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// It runs. A slot that was missed waits for the one before it, whatever `overlap` says.
+    Run {
+        /// Whether it was missed.
+        missed: bool,
+    },
+    /// It does not run, for this reason.
+    Skip(String),
+}
+
+/// The slots after `decided` up to `now`, in their order, each with its verdict.
+///
+/// `next` gives the first slot after a time. `decided` is the last slot that was decided, or the schedule's beginning.
+pub fn due(
+    next: impl Fn(DateTime<Utc>) -> Option<DateTime<Utc>>,
+    decided: DateTime<Utc>,
+    now: DateTime<Utc>,
+    missed: Missed,
+    window: Duration,
+) -> Vec<(DateTime<Utc>, Verdict)> {
+    let mut verdicts = Vec::new();
+    let mut after = decided;
+    let horizon = now - window;
+    if let Some(first) = next(after).filter(|first| *first < horizon) {
+        let reason = "missed; it is older than the catch-up window, like every slot up to that";
+        verdicts.push((first, Verdict::Skip(reason.to_owned())));
+        after = horizon;
+    }
+    let mut slots = Vec::new();
+    while let Some(slot) = next(after).filter(|slot| *slot <= now) {
+        slots.push(slot);
+        after = slot;
+    }
+    let late = slots.iter().take_while(|slot| now - **slot > GRACE).count();
+    let skip = |reason: &str| Verdict::Skip(reason.to_owned());
+    let mut late_verdicts: Vec<_> = slots[..late]
+        .iter()
+        .enumerate()
+        .map(|(index, slot)| match missed {
+            Missed::All => (*slot, Verdict::Run { missed: true }),
+            Missed::Once if index + 1 == late => (*slot, Verdict::Run { missed: true }),
+            Missed::Once => (*slot, skip("missed; only the latest missed slot runs (missed: once)")),
+            Missed::Skip => (*slot, skip("missed (missed: skip)")),
+        })
+        .collect();
+    if missed != Missed::All && late_verdicts.len() > RECORDED {
+        let unlisted = late_verdicts.len() - RECORDED;
+        late_verdicts.drain(1..=unlisted);
+        if let Some((_, verdict)) = late_verdicts.first_mut() {
+            *verdict = Verdict::Skip(format!("missed, like the {unlisted} slots after it"));
+        }
+    }
+    verdicts.extend(late_verdicts);
+    verdicts.extend(slots[late..].iter().map(|slot| (*slot, Verdict::Run { missed: false })));
+    verdicts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> DateTime<Utc> {
+        format!("2026-01-01T{text}Z").parse().unwrap()
+    }
+
+    /// A slot every ten minutes.
+    fn found(decided: &str, now: &str, missed: Missed, window: Duration) -> Vec<(String, &'static str)> {
+        let anchor = at("00:00:00");
+        let next = |after: DateTime<Utc>| {
+            let passed = (after - anchor).num_seconds().div_euclid(600) + 1;
+            Some(anchor + Duration::seconds(600 * passed))
+        };
+        due(next, at(decided), at(now), missed, window)
+            .into_iter()
+            .map(|(slot, verdict)| {
+                let verdict = match verdict {
+                    Verdict::Run { missed: true } => "late",
+                    Verdict::Run { missed: false } => "run",
+                    Verdict::Skip(_) => "skip",
+                };
+                (slot.format("%H:%M").to_string(), verdict)
+            })
+            .collect()
+    }
+
+    fn list(expected: &[(&str, &'static str)]) -> Vec<(String, &'static str)> {
+        expected.iter().map(|(slot, verdict)| ((*slot).to_owned(), *verdict)).collect()
+    }
+
+    #[test]
+    fn a_slot_on_time_runs_and_one_before_it_does_not_come_back() {
+        let day = Duration::days(1);
+        assert_eq!(found("01:00:00", "01:10:00", Missed::Once, day), list(&[("01:10", "run")]));
+        assert_eq!(found("01:10:00", "01:10:00", Missed::Once, day), list(&[]));
+        assert_eq!(found("01:10:00", "00:50:00", Missed::Once, day), list(&[]), "the clock was set back");
+    }
+
+    #[test]
+    fn missed_slots_follow_their_policy() {
+        let day = Duration::days(1);
+        assert_eq!(
+            found("01:00:00", "01:40:05", Missed::Once, day),
+            list(&[("01:10", "skip"), ("01:20", "skip"), ("01:30", "late"), ("01:40", "run")])
+        );
+        assert_eq!(found("01:00:00", "01:25:00", Missed::Skip, day), list(&[("01:10", "skip"), ("01:20", "skip")]));
+        assert_eq!(found("01:00:00", "01:25:00", Missed::All, day), list(&[("01:10", "late"), ("01:20", "late")]));
+    }
+
+    #[test]
+    fn what_is_older_than_the_window_is_recorded_and_skipped() {
+        assert_eq!(
+            found("00:00:00", "02:05:00", Missed::All, Duration::minutes(30)),
+            list(&[("00:10", "skip"), ("01:40", "late"), ("01:50", "late"), ("02:00", "late")])
+        );
+    }
+
+    #[test]
+    fn a_long_row_of_skipped_slots_shares_a_row() {
+        let verdicts = found("00:00:00", "23:55:00", Missed::Skip, Duration::days(1));
+        assert_eq!(verdicts.len(), RECORDED);
+        assert_eq!(verdicts[0].0, "00:10");
+        assert_eq!(verdicts[RECORDED - 1].0, "23:50");
+    }
+}
