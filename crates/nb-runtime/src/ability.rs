@@ -26,6 +26,11 @@ pub trait Ability: Send + Sync {
     /// What a call changes, given its arguments.
     fn effect(&self, args: &Value) -> Effect;
 
+    /// Whether the effect of such a call may happen twice: after a crash that left it in doubt, it is called again.
+    fn may_repeat(&self, args: &Value) -> bool {
+        self.effect(args) == Effect::None
+    }
+
     /// Does it. Permission, schema and limits were checked, and a call with an effect is on record. Must end by itself:
     /// what waits has a deadline. The error is a sentence for the author of the tool.
     async fn invoke(&self, call: &AbilityCall<'_>, args: Value) -> Result<Reply, String>;
@@ -74,6 +79,11 @@ fn registry() -> &'static [Registered] {
 /// The names of the abilities that exist.
 pub fn names() -> impl Iterator<Item = &'static str> {
     registry().iter().map(|registered| registered.ability.name())
+}
+
+/// Whether a call that a crash left in doubt may be made again.
+pub(crate) fn may_repeat(name: &str, args: &Value) -> bool {
+    registry().iter().any(|registered| registered.ability.name() == name && registered.ability.may_repeat(args))
 }
 
 /// Calls an ability for a run. There is no other way to call one.

@@ -2,6 +2,7 @@
 
 use nb_store::{RunRow, StoreError};
 
+use crate::ability::may_repeat;
 use crate::engine::Engine;
 use crate::error::{RunError, StartError};
 use crate::record::RunEvent;
@@ -77,7 +78,7 @@ impl Found {
             }
             // What a step did before it failed is known to have failed; the next attempt begins afresh.
             RunEvent::StepRetry { .. } => self.in_doubt = None,
-            RunEvent::HostBegun { ability, .. } => self.in_doubt = Some(ability),
+            RunEvent::HostBegun { ability, args } if !may_repeat(&ability, &args) => self.in_doubt = Some(ability),
             _ => {}
         }
     }
@@ -90,7 +91,7 @@ mod tests {
     use serde_json::{Value, json};
 
     fn begun() -> RunEvent {
-        RunEvent::HostBegun { ability: "http.fetch".to_owned(), args: json!({}) }
+        RunEvent::HostBegun { ability: "http.fetch".to_owned(), args: json!({"method": "POST"}) }
     }
 
     fn finished(step: &str) -> RunEvent {
@@ -115,6 +116,14 @@ mod tests {
         let found = found(vec![begun(), finished("a")]);
         assert_eq!(found.in_doubt, None);
         assert_eq!(found.results["a"], (StepStatus::Succeeded, json!(1), None::<String>));
+    }
+
+    #[test]
+    fn what_may_be_repeated_is_not_in_doubt() {
+        let get = RunEvent::HostBegun { ability: "http.fetch".to_owned(), args: json!({"url": "https://a.example"}) };
+        let notify = RunEvent::HostBegun { ability: "notify.user".to_owned(), args: json!({"message": "m"}) };
+        assert_eq!(found(vec![get.clone(), notify.clone()]).in_doubt, None);
+        assert_eq!(found(vec![begun(), get, notify]).in_doubt.as_deref(), Some("http.fetch"));
     }
 
     #[test]

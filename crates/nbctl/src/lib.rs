@@ -6,6 +6,7 @@
 //!
 //! - `cli`: the command line and its global options.
 //! - `commands`: one file per family of commands; a new command is a file and its line in the list there.
+//! - `demo`: the main job from end to end, in a throw-away home.
 //! - `context`: what every command is given: the client, the folders, the output.
 //! - `places`: which daemon is meant.
 //! - `output`: the answer, as JSON or as text.
@@ -26,6 +27,7 @@
 mod cli;
 mod commands;
 mod context;
+mod demo;
 mod error;
 mod output;
 mod page;
@@ -66,7 +68,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn carry_out(cli: Cli) -> Result<(), Error> {
     // One thread: starting a second one costs more than a request takes.
     let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(Error::Runtime)?;
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(Error::Runtime)?;
     let context = Context::new(&cli.globals);
     let result = runtime.block_on(async {
         // The command comes first: until it waits for something, Ctrl-C ends the process as it ends any other.

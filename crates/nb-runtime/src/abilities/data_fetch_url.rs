@@ -28,6 +28,10 @@ impl Ability for DataFetchUrl {
         Effect::Outside
     }
 
+    fn may_repeat(&self, _args: &Value) -> bool {
+        true
+    }
+
     async fn invoke(&self, call: &AbilityCall<'_>, args: Value) -> Result<Reply, String> {
         let url = args["url"].as_str().unwrap_or_default();
         let response = send(call, Request::get(url)).await?;

@@ -55,6 +55,11 @@ impl Ability for HttpFetch {
         Effect::Outside
     }
 
+    fn may_repeat(&self, args: &Value) -> bool {
+        // RFC 9110, 9.2.1: safe methods.
+        args.get("method").and_then(Value::as_str).is_none_or(|method| matches!(method, "GET" | "HEAD"))
+    }
+
     async fn invoke(&self, call: &AbilityCall<'_>, args: Value) -> Result<Reply, String> {
         let args: Args = super::parse(args)?;
         let mut request = Request::get(args.url);

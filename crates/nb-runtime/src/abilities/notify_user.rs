@@ -43,6 +43,11 @@ impl Ability for NotifyUser {
         Effect::Outside
     }
 
+    fn may_repeat(&self, _args: &Value) -> bool {
+        // A notification that is seen twice is better than one that is never seen.
+        true
+    }
+
     async fn invoke(&self, call: &AbilityCall<'_>, args: Value) -> Result<Reply, String> {
         let args: Args = super::parse(args)?;
         let run = call.run;

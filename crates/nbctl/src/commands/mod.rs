@@ -5,6 +5,7 @@
 
 mod agents;
 mod completions;
+mod demo;
 mod event;
 mod grants;
 mod inbox;
@@ -42,6 +43,8 @@ macro_rules! commands {
 }
 
 commands! {
+    /// Show the main job from end to end in a throw-away home, and explain it.
+    Demo(demo::Demo),
     /// Make signing keys, and decide whose packages the daemon accepts.
     Key(key::Key),
     /// Build, check and look into packages.
