@@ -12,8 +12,9 @@ use crate::toolchain::{Toolchain, output};
 use crate::write_file;
 
 pub fn build(sources: &Sources, toolchain: &Toolchain) -> Result<Vec<u8>, BuildError> {
-    let folder =
-        tempfile::tempdir().map_err(|source| BuildError::Write { path: std::env::temp_dir(), source })?;
+    let unwritable = |source| BuildError::Write { path: sources.target.clone(), source };
+    fs::create_dir_all(&sources.target).map_err(unwritable)?;
+    let folder = tempfile::Builder::new().prefix("guest-").tempdir_in(&sources.target).map_err(unwritable)?;
     let folder = folder.path();
     let type_object = generate_bindings(&sources.wit(), folder)?;
 
@@ -32,6 +33,9 @@ pub fn build(sources: &Sources, toolchain: &Toolchain) -> Result<Vec<u8>, BuildE
         }
         for embedded in [sources.vendor(), sources.glue()] {
             compiler.arg(format!("--embed-dir={}", embedded.display()));
+        }
+        if c_file.starts_with(sources.glue()) {
+            compiler.args(["-Wall", "-Wextra", "-Werror"]);
         }
         compiler.arg("-o").arg(&object).arg(c_file);
         output(&mut compiler, "clang-22", &c_file.display().to_string())?;

@@ -23,12 +23,18 @@ const LUA_FOLDER: &str = "lua-5.4.9";
 pub struct Sources {
     guest: PathBuf,
     pub lua: PathBuf,
+    /// Where cargo builds; what is generated on the way goes there.
+    pub target: PathBuf,
 }
 
 impl Sources {
     pub fn find() -> Result<Self, BuildError> {
         let guest = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
-        let sources = Self { lua: find_lua()?, guest };
+        let metadata = cargo_metadata()?;
+        let target = metadata["target_directory"].as_str();
+        let target =
+            PathBuf::from(target.ok_or_else(|| BuildError::LuaSources("cargo names no folder".into()))?);
+        let sources = Self { lua: find_lua(&metadata)?, target, guest };
         sources.verify_fennel()?;
         Ok(sources)
     }
@@ -87,19 +93,21 @@ pub fn read_digest(path: &Path) -> Result<String, BuildError> {
     Ok(text.split_whitespace().next().unwrap_or_default().to_owned())
 }
 
-/// Asks cargo where it keeps the crate that this one depends on; its version is pinned in Cargo.toml.
-fn find_lua() -> Result<PathBuf, BuildError> {
+fn cargo_metadata() -> Result<serde_json::Value, BuildError> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let output = Command::new(&cargo)
-        .args(["metadata", "--format-version", "1", "--locked", "--manifest-path"])
+        .args(["metadata", "--format-version", "1", "--manifest-path"])
         .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"))
         .output()
         .map_err(|source| BuildError::Start { tool: "cargo".into(), source })?;
     if !output.status.success() {
         return Err(BuildError::LuaSources(String::from_utf8_lossy(&output.stderr).into_owned()));
     }
-    let metadata: serde_json::Value =
-        serde_json::from_slice(&output.stdout).map_err(|error| BuildError::LuaSources(error.to_string()))?;
+    serde_json::from_slice(&output.stdout).map_err(|error| BuildError::LuaSources(error.to_string()))
+}
+
+/// Where cargo keeps the crate that this one depends on; its version is pinned in Cargo.toml.
+fn find_lua(metadata: &serde_json::Value) -> Result<PathBuf, BuildError> {
     let manifest = metadata["packages"]
         .as_array()
         .into_iter()

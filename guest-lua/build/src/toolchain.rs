@@ -32,7 +32,7 @@ impl Toolchain {
     /// A compiler call for one C file; the caller adds what is particular to it.
     pub fn compiler(&self) -> Command {
         let mut command = Command::new(CLANG);
-        command.args(["--target=wasm32-wasip1", "-std=c23", "-O2", "-c", "-Wall", "-Wextra"]);
+        command.args(["--target=wasm32-wasip1", "-std=c23", "-O2", "-c"]);
         // Exceptions in the standardised encoding; setjmp and longjmp become exceptions.
         command.args([
             "-mexception-handling",
@@ -50,8 +50,8 @@ impl Toolchain {
         let mut command = Command::new(LINKER);
         command.args(["--entry", "_initialize", "--strip-all"]);
         // Below the stack is nothing: an overflow traps instead of writing over the program's data.
-        // 1 MiB holds Lua's 200 nested C calls with the largest frames of its string library.
-        command.args(["--stack-first", "-z", "stack-size=1048576"]);
+        // 512 KiB holds Lua's 200 nested C calls with the largest frames of its string library.
+        command.args(["--stack-first", "-z", "stack-size=524288"]);
         command.arg(format!("{LIBRARIES}/crt1-reactor.o"));
         command
     }

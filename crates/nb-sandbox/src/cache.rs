@@ -1,0 +1,176 @@
+//! The compiled component on disk: loading it takes a millisecond, compiling it some hundred.
+//!
+//! What is in the cache is machine code that this process will run. So it is used only when it lies in a folder, and
+//! is a file, that belong to the user of this process and that nobody else can write; and only when its checksum is
+//! right, because a file that a full disk cut off is not malicious but just as wrong. In every other case the
+//! component is compiled, and the file written anew where that is possible.
+
+use std::fs::{self, DirBuilder, File};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FileType, Mode, OFlags, Stat};
+use sha2::{Digest, Sha256};
+use wasmtime::Engine;
+use wasmtime::component::Component;
+
+use crate::error::SandboxError;
+
+const CHECKSUM_BYTES: usize = 32;
+
+/// Larger than any compiled component; the file is read whole.
+const MAX_FILE_BYTES: u64 = 256 << 20;
+
+/// Loads a component from the cache, or compiles it and keeps it there.
+///
+/// It is loaded twice, because the engine prefers to give a place in its pool to the component that was there before:
+/// the calls of one of the two do not have to restore what those of the other one wrote.
+pub(crate) fn load(
+    engine: &Engine,
+    wasm: &[u8],
+    folder: Option<&Path>,
+) -> Result<[Component; 2], SandboxError> {
+    let unusable = |error: wasmtime::Error| SandboxError::Component(format!("{error:#}"));
+    let compile = || Artefact::compile(engine, wasm).map_err(unusable);
+    let Some(folder) = folder else { return compile()?.load_twice(engine).map_err(unusable) };
+    let name = file_name(engine, wasm);
+    match Artefact::read(folder, &name) {
+        Ok(Some(artefact)) => match artefact.load_twice(engine) {
+            Ok(components) => return Ok(components),
+            Err(error) => tracing::warn!(?folder, name, "the compiled guest is not usable: {error:#}"),
+        },
+        Ok(None) => {}
+        Err(error) => tracing::warn!(?folder, name, "the compiled guest is not used: {error}"),
+    }
+    let artefact = compile()?;
+    if let Err(error) = artefact.write(folder, &name) {
+        tracing::warn!(
+            ?folder,
+            name,
+            "the compiled guest cannot be kept, so that the next start is slower: {error}"
+        );
+    }
+    artefact.load_twice(engine).map_err(unusable)
+}
+
+/// Another engine, other settings or another component is another file.
+fn file_name(engine: &Engine, wasm: &[u8]) -> String {
+    let mut hasher = DefaultHasher::new();
+    engine.precompile_compatibility_hash().hash(&mut hasher);
+    let component = hex::encode(Sha256::digest(wasm));
+    format!("guest-{:016x}-{}.cwasm", hasher.finish(), component.split_at(16).0)
+}
+
+/// The bytes of a compiled component that can be trusted: just compiled, or read with all checks.
+struct Artefact(Vec<u8>);
+
+impl Artefact {
+    fn compile(engine: &Engine, wasm: &[u8]) -> wasmtime::Result<Self> {
+        engine.precompile_component(wasm).map(Self)
+    }
+
+    fn load_twice(&self, engine: &Engine) -> wasmtime::Result<[Component; 2]> {
+        Ok([self.load(engine)?, self.load(engine)?])
+    }
+
+    #[allow(unsafe_code, reason = "machine code that was compiled earlier cannot be checked by the compiler")]
+    fn load(&self, engine: &Engine) -> wasmtime::Result<Component> {
+        // SAFETY: the bytes must be what the engine's compiler made, and unmodified. There are two ways to an
+        // `Artefact`. `compile` has just made it. `read` found a right checksum, in a regular file of this process's
+        // user in a folder of that user, neither of which anybody else can write, through descriptors that were
+        // checked after they were opened; whoever can change that file can as well change this program. The bytes are
+        // a copy in memory, so that a later write to the file does not reach them. That they were made for this engine
+        // and its settings is checked by `deserialize` itself.
+        unsafe { Component::deserialize(engine, &self.0) }
+    }
+
+    /// `None` when there is no such file.
+    fn read(folder: &Path, name: &str) -> io::Result<Option<Self>> {
+        let Some(folder) = open_own_folder(folder)? else { return Ok(None) };
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC | OFlags::NONBLOCK;
+        let file = match rustix::fs::openat(&folder, name, flags, Mode::empty()) {
+            Ok(file) => file,
+            Err(rustix::io::Errno::NOENT) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let stat = rustix::fs::fstat(&file)?;
+        require_own(&stat, FileType::RegularFile, "the file")?;
+        let mut bytes = Vec::new();
+        File::from(file).take(MAX_FILE_BYTES).read_to_end(&mut bytes)?;
+        let (checksum, artefact) =
+            bytes.split_at_checked(CHECKSUM_BYTES).ok_or_else(|| io::Error::other("the file is cut off"))?;
+        if Sha256::digest(artefact).as_slice() != checksum {
+            return Err(io::Error::other("the file is damaged: its checksum is wrong"));
+        }
+        Ok(Some(Self(bytes.split_off(CHECKSUM_BYTES))))
+    }
+
+    /// Puts the file there as a whole or not at all.
+    fn write(&self, folder: &Path, name: &str) -> io::Result<()> {
+        DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+        let opened = open_own_folder(folder)?.ok_or_else(|| io::Error::other("the folder is gone"))?;
+        let temporary = format!("{name}.{}", std::process::id());
+        let written = write_new(&opened, &temporary, &self.0)
+            .and_then(|()| Ok(rustix::fs::renameat(&opened, &temporary, &opened, name)?));
+        if written.is_err() {
+            // What is left of it would never be read, but it takes space.
+            let _ = rustix::fs::unlinkat(&opened, &temporary, rustix::fs::AtFlags::empty());
+            return written;
+        }
+        remove_older(folder, name);
+        Ok(())
+    }
+}
+
+/// Opens the folder if it exists, and refuses one that somebody else can write.
+fn open_own_folder(folder: &Path) -> io::Result<Option<rustix::fd::OwnedFd>> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let opened = match rustix::fs::open(folder, flags, Mode::empty()) {
+        Ok(opened) => opened,
+        Err(rustix::io::Errno::NOENT) => return Ok(None),
+        Err(error) => return Err(error.into()),
+    };
+    require_own(&rustix::fs::fstat(opened.as_fd())?, FileType::Directory, "the folder")?;
+    Ok(Some(opened))
+}
+
+fn require_own(stat: &Stat, file_type: FileType, what: &str) -> io::Result<()> {
+    let wrong = |why: &str| Err(io::Error::other(format!("{what} {why}")));
+    if FileType::from_raw_mode(stat.st_mode) != file_type {
+        return wrong("is of another kind");
+    }
+    if stat.st_uid != rustix::process::geteuid().as_raw() {
+        return wrong("belongs to another user");
+    }
+    if Mode::from_raw_mode(stat.st_mode).intersects(Mode::WGRP | Mode::WOTH) {
+        return wrong("can be written by others; make it writable for its owner alone");
+    }
+    Ok(())
+}
+
+fn write_new(folder: &rustix::fd::OwnedFd, name: &str, artefact: &[u8]) -> io::Result<()> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    let mut file = File::from(rustix::fs::openat(folder, name, flags, Mode::RUSR | Mode::WUSR)?);
+    file.write_all(&Sha256::digest(artefact))?;
+    file.write_all(artefact)?;
+    file.sync_all()
+}
+
+/// Other versions' files are of no use any more: each upgrade would leave one.
+fn remove_older(folder: &Path, kept: &str) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let is_ours =
+            name.to_str().is_some_and(|name| name.starts_with("guest-") && name.ends_with(".cwasm"));
+        if is_ours && name != kept {
+            let path: PathBuf = entry.path();
+            if let Err(error) = fs::remove_file(&path) {
+                tracing::debug!(?path, "an older compiled guest stays: {error}");
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Where an error is, in both languages.
+
+use crate::common::{fennel, lua};
+use nb_sandbox::{ScriptErrorKind, ToolError};
+
+#[test]
+fn a_lua_error_has_the_tools_name_and_line() {
+    for (source, message) in [
+        ("\n\nerror('boom')", "test.lua:3: boom"),
+        ("local x\n\nreturn x.y", "test.lua:3: attempt to index a nil value (local 'x')"),
+        ("error('no position', 0)", "test.lua:1: no position"),
+        ("\nerror({message = 'in a table'})", "test.lua:2: in a table"),
+        ("error()", "test.lua:1: nil"),
+        ("\nerror(setmetatable({}, {__tostring = function() return 'own' end}))", "test.lua:2: own"),
+        ("\ncoroutine.wrap(function()\n error('inner')\nend)()", "test.lua:3: inner"),
+        ("error('\\xff')", "test.lua:1: \u{fffd}"),
+    ] {
+        assert_eq!(lua(source).error().to_string(), message, "{source}");
+    }
+}
+
+#[test]
+fn a_fennel_error_has_the_fennel_line() {
+    let function = "(fn count [list]\n  (var n 0)\n  (each [_ x (ipairs list)]\n    (set n (+ n\n              x.size)))\n  n)\n\n(count [{:size 1}\n        {:size nil}])";
+    let error = fennel(function).named("count.fnl").error();
+    assert!(error.to_string().starts_with("count.fnl:4: attempt to perform arithmetic"), "{error}");
+
+    let with_macro = "(macro twice [x]\n  `(do ,x\n       ,x))\n\n(local y 1)\n(twice\n  (error\n    :late))";
+    assert!(
+        fennel(with_macro).error().to_string().starts_with("test.fnl:7: late"),
+        "{}",
+        fennel(with_macro).error()
+    );
+
+    let in_the_middle = "(local a 1)\n(local b nil)\n(local c\n  (+ a b))\n(local d 4)\nd";
+    let error = fennel(in_the_middle).error().to_string();
+    assert_eq!(error, "test.fnl:4: attempt to perform arithmetic on a nil value (local 'b')");
+
+    let matching = "(match [1 2]\n  [a b]\n  (let [t nil]\n    (t.x\n      a)))";
+    let error = fennel(matching).error().to_string();
+    assert!(error.starts_with("test.fnl:4: attempt to index a nil value"), "{error}");
+}
+
+#[test]
+fn a_source_that_is_no_program_says_where() {
+    assert_eq!(lua("return 1\n+").compile_error().to_string(), "test.lua:2: unexpected symbol near <eof>");
+    for (source, start) in [
+        ("(let [x 1]\n  (+ x 1)", "test.fnl:2: Parse error: expected closing delimiter"),
+        ("\n(let [x]\n  x)", "test.fnl:2: Compile error: expected even number of name/value bindings"),
+        ("(local x 1)\n\n(fn)", "test.fnl:3: Compile error: expected parameters"),
+        ("(print \"a\n", "test.fnl:2: Parse error"),
+        ("(macro m [] (error :inside))\n(m)", "test.fnl:2: Compile error"),
+        ("\n\n(require-macros :files)", "test.fnl:3: Compile error"),
+    ] {
+        let error = fennel(source).compile_error();
+        assert!(error.to_string().starts_with(start), "{source}: {error}");
+        assert!(matches!(error, ToolError::Script { kind: ScriptErrorKind::Syntax, .. }));
+    }
+}
+
+#[test]
+fn the_traceback_names_the_calls() {
+    let source = "local function inner()\n  error('x')\nend\nlocal function outer()\n  inner()\n  return 1\nend\nouter()";
+    let ToolError::Script { traceback, line, .. } = lua(source).error() else { panic!() };
+    assert_eq!(line, Some(2));
+    assert_eq!(
+        traceback,
+        "[C]: in function 'error'\ntest.lua:2: in upvalue 'inner'\ntest.lua:5: in local 'outer'\ntest.lua:8: in main chunk"
+    );
+}
+
+#[test]
+fn a_long_name_is_told_whole() {
+    let name = format!("{}.lua", "long".repeat(40));
+    assert_eq!(lua("\nerror('x')").named(&name).error().to_string(), format!("{name}:2: x"));
+    assert_eq!(
+        lua("return (").named(&name).compile_error().to_string(),
+        format!("{name}:1: unexpected symbol near <eof>")
+    );
+    let name = format!("{}.fnl", "long".repeat(40));
+    assert_eq!(fennel("\n(error :x)").named(&name).error().to_string(), format!("{name}:2: x"));
+}
+
+#[test]
+fn a_large_message_is_cut() {
+    let ToolError::Script { message, .. } = lua("error(('x'):rep(1000000))").error() else { panic!() };
+    assert!(message.len() < 5000 && message.ends_with('…'), "{}", message.len());
+}

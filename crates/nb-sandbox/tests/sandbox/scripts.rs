@@ -1,0 +1,239 @@
+//! What scripts see, and what they give back.
+
+use crate::common::{fennel, lua};
+
+#[test]
+fn a_script_returns_its_first_value_as_json() {
+    assert_eq!(lua("return 1 + 1, 'more'").result(), "2");
+    assert_eq!(fennel("(+ 1 1)").result(), "2");
+    assert_eq!(fennel("(values :first :second)").result(), r#""first""#);
+    assert_eq!(lua("local x = 1").result(), "null");
+    assert_eq!(lua("").result(), "null");
+    assert_eq!(fennel("").result(), "null");
+}
+
+#[test]
+fn each_variable_is_a_global() {
+    let variables = r#"{"parameters": {"name": "Ada", "tags": ["a", "b"]}, "count": 3}"#;
+    assert_eq!(
+        lua("return parameters.name .. #parameters.tags .. count").with(variables).result(),
+        r#""Ada23""#
+    );
+    assert_eq!(fennel("(let [{:name n} parameters] (.. n count))").with(variables).result(), r#""Ada3""#);
+}
+
+#[test]
+fn variables_that_are_not_an_object_are_refused() {
+    for variables in ["", "[]", "1", "{", r#"{"a": 1} x"#, r#"{"a": "\ud800"}"#] {
+        let error = lua("return 1").with(variables).error().to_string();
+        assert!(error.contains("the variables are not a JSON object"), "{variables}: {error}");
+    }
+}
+
+#[test]
+fn json_survives_the_way_through_a_script() {
+    for json in [
+        "[]",
+        "[[],{}]",
+        "{}",
+        "[1,2.5,-3,1e+300,0.1]",
+        "9007199254740993",
+        "-9223372036854775808",
+        "1.0",
+        r#""a\"\\\n\u0000é𝄞""#,
+        "[null,1,null]",
+        "true",
+        r#"{"a":{"b":[{}]}}"#,
+    ] {
+        let got = lua("return json.decode(parameters)")
+            .with(format!(r#"{{"parameters": {}}}"#, quote(json)))
+            .result();
+        assert_eq!(got, json.replace('\u{0}', "\\u0000"));
+    }
+}
+
+fn quote(text: &str) -> String {
+    serde_json::to_string(text).unwrap()
+}
+
+#[test]
+fn what_is_not_json_is_an_error_and_not_a_crash() {
+    for text in
+        ["", "nul", "01", "1.", "-", "\"a", "[1,]", "{\"a\"}", "\"\\x\"", "\"\u{1}\"", "1 2", "+1", "NaN"]
+    {
+        let error =
+            lua("return json.decode(parameters)").with(format!(r#"{{"parameters": {}}}"#, quote(text)));
+        assert!(error.error().to_string().contains("this is not JSON"), "{text}");
+    }
+    let deep = "[".repeat(100_000);
+    let error = lua("return json.decode(parameters)").with(format!(r#"{{"parameters": "{deep}"}}"#)).error();
+    assert!(error.to_string().contains("too deep"), "{error}");
+}
+
+#[test]
+fn a_result_without_json_form_says_what_and_where() {
+    for (source, message) in [
+        ("return print", "test.lua: a function cannot be written as JSON"),
+        ("return {a = {1, print}}", "test.lua: a function cannot be written as JSON (at .a[2])"),
+        ("return 0/0", "test.lua: a number that is not finite cannot be written as JSON"),
+        ("return '\\xff'", "test.lua: a string that is not UTF-8 cannot be written as JSON"),
+        (
+            "return {[{}] = 1}",
+            "test.lua: a key that is neither a string nor an integer cannot be written as JSON",
+        ),
+        ("return coroutine.create(print)", "test.lua: a coroutine cannot be written as JSON"),
+        (
+            "local t = {}; t.t = t; return t",
+            "test.lua: a table that is nested too deep, or in itself, cannot be written as JSON",
+        ),
+    ] {
+        assert_eq!(lua(source).error().to_string(), message, "{source}");
+    }
+}
+
+#[test]
+fn tables_become_arrays_or_objects() {
+    assert_eq!(lua("return {1, 2}").result(), "[1,2]");
+    assert_eq!(lua("return {}").result(), "{}");
+    assert_eq!(lua("return json.array()").result(), "[]");
+    assert_eq!(lua("return {[10] = 'x'}").result(), r#"{"10":"x"}"#);
+    assert_eq!(lua("return {json.null}").result(), "[null]");
+    assert_eq!(lua("return tostring(json.null)").result(), r#""null""#);
+}
+
+#[test]
+fn what_reaches_outside_is_absent() {
+    for name in [
+        "os",
+        "io",
+        "package",
+        "require",
+        "debug",
+        "dofile",
+        "loadfile",
+        "string.dump",
+        "loadstring",
+        "unpack",
+        "fennel.eval",
+        "fennel.compileString",
+        "warn",
+    ] {
+        assert_eq!(lua(&format!("return {name} == nil")).result(), "true", "{name}");
+    }
+}
+
+#[test]
+fn the_globals_are_these_and_no_others() {
+    let keys = "local keys = {} for key in pairs(_G) do keys[#keys + 1] = key end table.sort(keys)
+                return table.concat(keys, ' ')";
+    assert_eq!(
+        lua(keys).result().trim_matches('"'),
+        "_G _VERSION assert collectgarbage coroutine error fennel getmetatable ipairs json load math nb next pairs \
+         pcall print rawequal rawget rawlen rawset select setmetatable string table tonumber tostring type utf8 xpcall"
+    );
+    let view = "local keys = {} for key in pairs(fennel) do keys[#keys + 1] = key end return keys";
+    assert_eq!(lua(view).result(), r#"["view"]"#);
+}
+
+#[test]
+fn fennel_view_writes_a_value_as_text() {
+    assert_eq!(fennel("(fennel.view {:a [1 2.5 :b]})").result(), r#""{:a [1 2.5 \"b\"]}""#);
+}
+
+#[test]
+fn integers_are_written_whole() {
+    assert_eq!(
+        lua("return math.mininteger .. ' ' .. math.maxinteger .. ' ' .. 0 .. ' ' .. -7").result(),
+        r#""-9223372036854775808 9223372036854775807 0 -7""#
+    );
+}
+
+#[test]
+fn load_takes_text_and_never_a_binary_chunk() {
+    assert_eq!(lua("return load('return 1 + 1')()").result(), "2");
+    assert_eq!(lua("return load('return x', 'c', 'bt', {x = 5})()").result(), "5");
+    assert_eq!(
+        lua(r#"local f, e = load("\27Lua", "c", "b") return e"#).result(),
+        r#""attempt to load a binary chunk (mode is 't')""#
+    );
+}
+
+#[test]
+fn a_source_may_hold_anything() {
+    assert_eq!(lua("return [==[ ]] ]==] .. '\0' .. '\\xe9\\xff' == ' ]] \\0\\xe9\\xff'").result(), "true");
+    assert_eq!(fennel("(length \"]] \u{0} ]=] é\")").result(), "11");
+    let source = "return parameters";
+    for text in ["]]", "]=]", "\u{0}", "\u{10FFFF}", "\u{feff}", "'\"\\"] {
+        let json = quote(text);
+        let result = lua(source).with(format!(r#"{{"parameters": {json}}}"#)).result();
+        assert_eq!(serde_json::from_str::<String>(&result).unwrap(), text);
+    }
+    assert_eq!(lua("return 1").named("]] \u{0} é.lua").result(), "1");
+    assert_eq!(fennel("1").named("]] \" .fnl").result(), "1");
+}
+
+#[test]
+fn the_host_is_asked_by_name_and_json() {
+    let (finished, seen) = lua(
+        "nb.kv.set('k', {1, x = true}) nb.kv.get('k') nb.kv.list('p') nb.kv.delete('k') nb.kv.increment('n')
+         nb.kv.compare_and_set('k', nil, 2) nb.http.fetch('https://example.org') nb.log.info('i') nb.log.error({} ~= nil)
+         nb.notify('t', 'b') nb.event.publish('e', {a = 1}) nb.call('x.y') nb.notify{title = 't', priority = 'high'}",
+    )
+    .run();
+    finished.outcome.unwrap();
+    let asked: Vec<String> = seen.asked.iter().map(|(ability, args)| format!("{ability} {args}")).collect();
+    assert_eq!(
+        asked,
+        [
+            r#"kv.write {"op":"set","key":"k","value":{"1":1,"x":true}}"#,
+            r#"kv.read {"op":"get","key":"k"}"#,
+            r#"kv.read {"op":"list","prefix":"p"}"#,
+            r#"kv.write {"op":"delete","key":"k"}"#,
+            r#"kv.write {"op":"increment","key":"n","by":1}"#,
+            r#"kv.write {"op":"compare_and_set","key":"k","expected":null,"value":2}"#,
+            r#"http.fetch {"url":"https://example.org"}"#,
+            r#"log.info {"message":"i"}"#,
+            r#"log.error {"message":"true"}"#,
+            r#"notify.user {"title":"t","body":"b"}"#,
+            r#"event.publish {"name":"e","data":{"a":1}}"#,
+            "x.y {}",
+            r#"notify.user {"title":"t","priority":"high"}"#,
+        ]
+    );
+    assert_eq!(finished.usage.host_calls, 13);
+}
+
+#[test]
+fn an_answer_of_the_host_is_a_value_and_a_refusal_an_error_at_the_line() {
+    assert_eq!(fennel("(. (nb.call :echo {:a [1 2]}) :a)").result(), "[1,2]");
+    assert_eq!(lua("return nb.kv.get('k') == nil").answering(|_, _| Ok("null".into())).result(), "true");
+    let error =
+        lua("\nlocal x = nb.kv.get('k')").answering(|_, _| Err("kv.read was not granted".into())).error();
+    assert_eq!(error.to_string(), "test.lua:2: kv.read was not granted");
+    let caught = lua("return select(2, pcall(nb.kv.get, 'k'))").answering(|_, _| Err("no".into())).result();
+    assert_eq!(caught, r#""no""#);
+}
+
+#[test]
+fn print_goes_to_the_log() {
+    let (_, seen) = lua("print('a', 1, nil, '\\xff') print()").run();
+    assert_eq!(seen.lines, ["a\t1\tnil\t\u{fffd}", ""]);
+}
+
+#[test]
+fn the_log_is_cut_and_says_how_much_is_missing() {
+    let (finished, seen) =
+        lua("for i = 1, 100 do print(('x'):rep(99)) end").limits(|l| l.log_bytes = 1000).run();
+    finished.outcome.unwrap();
+    assert_eq!(seen.lines.len(), 11);
+    assert_eq!(seen.lines.last().unwrap(), "… 9000 bytes dropped");
+}
+
+#[test]
+fn time_and_randomness_are_the_hosts() {
+    assert_eq!(lua("return math.floor(nb.time())").result(), "1700000000");
+    let source = "return {math.random(1000000), math.random(1000000)}";
+    assert_eq!(lua(source).result(), lua(source).result());
+    assert_eq!(lua(source).run().0.usage.host_calls, 2);
+    assert_eq!(lua("math.randomseed(42) return math.random(100)").run().0.usage.host_calls, 0);
+}
