@@ -9,9 +9,13 @@ use nb_api::Paths;
 /// Keeps small bots running: installs signed packages, wakes agents by schedules, events and webhooks, and runs their
 /// tools in a sandbox.
 #[derive(Debug, Clone, Parser)]
-#[command(name = "nanobotd", version, after_help = "\
+#[command(
+    name = "nanobotd",
+    version,
+    after_help = "\
 It stays in the foreground and logs to stderr; a service manager or a shell puts it into the background. \
-SIGTERM and SIGINT end it: what runs gets three seconds to finish, and goes on after the next start if it does not.")]
+SIGTERM and SIGINT end it: what runs gets three seconds to finish, and goes on after the next start if it does not."
+)]
 pub struct Cli {
     /// Keep everything below this folder: config/, state/, cache/ and the socket.
     #[arg(long, env = "NANOBOT_HOME", value_name = "DIR")]
@@ -39,7 +43,8 @@ impl Cli {
     pub fn paths(&self) -> Result<Paths, String> {
         let mut paths = match &self.home {
             Some(home) => {
-                let home = std::path::absolute(home).map_err(|error| format!("--home {}: {error}", home.display()))?;
+                let home = std::path::absolute(home)
+                    .map_err(|error| format!("--home {}: {error}", home.display()))?;
                 Paths::in_home(&home)
             }
             None if self.system => Paths::system(),

@@ -12,8 +12,20 @@ use nb_spec::problem::Problems;
 use serde::{Deserialize, Serialize};
 
 const KEYS: &[&str] = &[
-    "timezone", "webhooks", "listen", "max_body_bytes", "max_per_second", "egress", "allow", "limits", "wall_ms",
-    "output_bytes", "host_calls", "host_bytes", "log_bytes", "concurrent_tools",
+    "timezone",
+    "webhooks",
+    "listen",
+    "max_body_bytes",
+    "max_per_second",
+    "egress",
+    "allow",
+    "limits",
+    "wall_ms",
+    "output_bytes",
+    "host_calls",
+    "host_bytes",
+    "log_bytes",
+    "concurrent_tools",
 ];
 
 /// The file as written.
@@ -94,11 +106,14 @@ impl Config {
     fn read(name: &str, bytes: &[u8], problems: &mut Problems) -> Option<Self> {
         let document = Document::new(name, bytes, problems)?;
         // A file of comments alone is an empty document, which is no mapping.
-        let is_empty = serde_json::to_value(document.read::<Option<serde_json::Value>>(&[], problems)?).ok()?.is_null();
-        let file: ConfigFile = if is_empty { ConfigFile::default() } else { document.read(KEYS, problems)? };
+        let is_empty =
+            serde_json::to_value(document.read::<Option<serde_json::Value>>(&[], problems)?).ok()?.is_null();
+        let file: ConfigFile =
+            if is_empty { ConfigFile::default() } else { document.read(KEYS, problems)? };
         let timezone = match &file.timezone {
             Some(written) => written.parse().unwrap_or_else(|_| {
-                let message = format!("`{written}` is not a time zone; write an IANA name such as Europe/Rome");
+                let message =
+                    format!("`{written}` is not a time zone; write an IANA name such as Europe/Rome");
                 document.error(problems, "timezone", message);
                 Tz::UTC
             }),
@@ -106,7 +121,9 @@ impl Config {
         };
         let listen = file.webhooks.listen.unwrap_or(SocketAddr::from((Ipv4Addr::LOCALHOST, 7717)));
         if !listen.ip().is_loopback() {
-            let message = format!("{listen} is not a loopback address; to be reached from outside, put a reverse proxy in front");
+            let message = format!(
+                "{listen} is not a loopback address; to be reached from outside, put a reverse proxy in front"
+            );
             document.error(problems, "webhooks.listen", message);
         }
         let mut egress_allow = Vec::new();
@@ -128,16 +145,23 @@ impl Config {
         let wall = bounded("limits.wall_ms", file.limits.wall_ms, 5_000, 600_000);
         let limits = Limits {
             wall: Duration::from_millis(wall),
-            output_bytes: bounded("limits.output_bytes", file.limits.output_bytes, default.output_bytes, 64 << 20),
+            output_bytes: bounded(
+                "limits.output_bytes",
+                file.limits.output_bytes,
+                default.output_bytes,
+                64 << 20,
+            ),
             host_calls: bounded("limits.host_calls", file.limits.host_calls, default.host_calls, 10_000_000),
             host_bytes: bounded("limits.host_bytes", file.limits.host_bytes, default.host_bytes, 1 << 30),
             log_bytes: bounded("limits.log_bytes", file.limits.log_bytes, default.log_bytes, 64 << 20),
             ..default
         };
-        let concurrent = bounded("limits.concurrent_tools", file.limits.concurrent_tools.map(u64::from), 64, 1000);
+        let concurrent =
+            bounded("limits.concurrent_tools", file.limits.concurrent_tools.map(u64::from), 64, 1000);
         let body = file.webhooks.max_body_bytes.map(|bytes| bytes as u64);
         let body = bounded("webhooks.max_body_bytes", body, 1 << 20, 64 << 20);
-        let rate = bounded("webhooks.max_per_second", file.webhooks.max_per_second.map(u64::from), 1000, 1_000_000);
+        let rate =
+            bounded("webhooks.max_per_second", file.webhooks.max_per_second.map(u64::from), 1000, 1_000_000);
         Some(Self {
             timezone,
             listen,
@@ -181,7 +205,10 @@ egress: {allow: [\"http://x\"]}
         let problems = Config::parse("config.yaml", text.as_bytes()).unwrap_err();
         let lines: Vec<&str> = problems.lines().collect();
         assert_eq!(lines.len(), 5, "{problems}");
-        assert_eq!(lines[0], "config.yaml:4: unknown key `webhooks.max_body_bites`; did you mean `max_body_bytes`?");
+        assert_eq!(
+            lines[0],
+            "config.yaml:4: unknown key `webhooks.max_body_bites`; did you mean `max_body_bytes`?"
+        );
         assert!(lines[1].starts_with("config.yaml:1: `Mars/Olympus` is not a time zone"), "{problems}");
         assert!(lines[2].starts_with("config.yaml:3: 0.0.0.0:80 is not a loopback address"), "{problems}");
         assert!(lines[3].starts_with("config.yaml:6: "), "{problems}");

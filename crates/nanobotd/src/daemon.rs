@@ -48,7 +48,11 @@ pub fn main(cli: Cli) -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).with_ansi(is_terminal()).init();
+    tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(is_terminal())
+        .init();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -110,9 +114,15 @@ struct Daemon {
 }
 
 impl Daemon {
-    async fn build(paths: &Paths, config: Config, began: Instant, leaving: watch::Receiver<bool>) -> Result<Self, String> {
+    async fn build(
+        paths: &Paths,
+        config: Config,
+        began: Instant,
+        leaving: watch::Receiver<bool>,
+    ) -> Result<Self, String> {
         let world = Arc::new(RealWorld);
-        let sandbox = SandboxConfig { cache_dir: Some(paths.cache.clone()), max_concurrent: config.concurrent_tools };
+        let sandbox =
+            SandboxConfig { cache_dir: Some(paths.cache.clone()), max_concurrent: config.concurrent_tools };
         // The two slow parts of a start, side by side.
         let sandbox = tokio::task::spawn_blocking(move || Sandbox::new(&sandbox));
         let (store_dir, now) = (paths.state.join("store"), world.now());
@@ -143,7 +153,10 @@ impl Daemon {
         let installer = Installer::new(engine.clone(), Arc::clone(&wake), &paths.state);
         installer.load_all()?;
         let webhooks = TcpListener::bind(config.listen).await.map_err(|error| {
-            format!("cannot serve webhooks on {}: {error}; choose another with --listen or webhooks.listen", config.listen)
+            format!(
+                "cannot serve webhooks on {}: {error}; choose another with --listen or webhooks.listen",
+                config.listen
+            )
         })?;
         let webhooks_at = webhooks.local_addr().map_err(|error| error.to_string())?.to_string();
         let app = App {

@@ -6,10 +6,12 @@ use std::time::Duration;
 use async_trait::async_trait;
 use nb_runtime::services::{Notification, Notifier, Priority};
 use tokio::sync::Mutex;
-use zbus::{Connection, Variant};
+use zbus::{Connection, Error, Variant, fdo};
 
 /// A server that does not answer within this time is no server.
 const DEADLINE: Duration = Duration::from_secs(3);
+/// More of a text, in characters, does not fit on a screen; the run's record has it whole.
+const LONGEST: usize = 4000;
 
 /// Desktop Notifications Specification 1.2.
 #[zbus::proxy(
@@ -45,28 +47,17 @@ pub struct Desktop {
 impl Desktop {
     /// The name of the notification server, or why there is none.
     pub async fn server(&self) -> Result<String, String> {
-        let ask = async {
-            let server = self.connected().await?;
-            match server.get_server_information().await {
-                Err(zbus::Error::InputOutput(_)) => self.reconnected().await?.get_server_information().await,
-                answer => answer,
-            }
-        };
+        let ask = async { self.connected().await?.get_server_information().await };
         in_time(ask).await.map(|(name, ..)| name)
     }
 
     async fn connected(&self) -> zbus::Result<NotificationsProxy<'static>> {
         let mut kept = self.connection.lock().await;
-        let connection = match kept.as_ref() {
-            Some(connection) => connection.clone(),
-            None => kept.insert(Connection::session().await?).clone(),
+        let connection = match kept.take().filter(|connection| !connection.is_closed()) {
+            Some(connection) => connection,
+            None => Connection::session().await?,
         };
-        NotificationsProxy::new(&connection).await
-    }
-
-    async fn reconnected(&self) -> zbus::Result<NotificationsProxy<'static>> {
-        *self.connection.lock().await = None;
-        self.connected().await
+        NotificationsProxy::new(kept.insert(connection)).await
     }
 }
 
@@ -77,13 +68,30 @@ async fn in_time<T>(ask: impl Future<Output = zbus::Result<T>>) -> Result<T, Str
     }
 }
 
-fn reason(error: &zbus::Error) -> String {
+fn reason(error: &Error) -> String {
     match error {
-        zbus::Error::MethodError(name, _, _) if name.as_str().ends_with(".ServiceUnknown") => {
-            "no notification server runs on the session bus".to_owned()
+        Error::Connection(_, address) => format!("there is no session bus: nothing answers at {address}"),
+        Error::Address(problem) => {
+            format!("there is no session bus: DBUS_SESSION_BUS_ADDRESS is wrong: {problem}")
         }
-        zbus::Error::InputOutput(_) | zbus::Error::Address(_) => "there is no session bus".to_owned(),
-        other => other.to_string(),
+        Error::Handshake(problem) => format!("the session bus refuses nanobotd: {problem}"),
+        Error::InputOutput(_) => "the connection to the session bus was lost".to_owned(),
+        Error::FDO(error) => match error.as_ref() {
+            fdo::Error::ServiceUnknown(_) | fdo::Error::NameHasNoOwner(_) => {
+                "no notification server runs on the session bus".to_owned()
+            }
+            fdo::Error::NoReply(_) | fdo::Error::Disconnected(_) => {
+                "the notification server ended before it answered".to_owned()
+            }
+            // The bus starts a server that is installed, and that may need a screen which is not there.
+            fdo::Error::SpawnExecFailed(why)
+            | fdo::Error::SpawnChildExited(why)
+            | fdo::Error::SpawnChildSignaled(why)
+            | fdo::Error::SpawnFailed(why)
+            | fdo::Error::TimedOut(why) => format!("the notification server does not start: {why}"),
+            other => format!("the notification server refuses: {other}"),
+        },
+        other => format!("the notification server refuses: {other}"),
     }
 }
 
@@ -94,28 +102,31 @@ async fn notify(server: &NotificationsProxy<'static>, notification: &Notificatio
         Priority::Urgent => 2,
     };
     let capabilities = server.get_capabilities().await?;
+    let title = printable(&notification.title);
+    let body = printable(&notification.body);
     // A server that understands markup would hide text that looks like a tag, or follow a link in it.
-    let body = if capabilities.iter().any(|capability| capability == "body-markup") {
-        escape(&notification.body)
-    } else {
-        notification.body.clone()
-    };
+    let body =
+        if capabilities.iter().any(|capability| capability == "body-markup") { escape(&body) } else { body };
     let hints = HashMap::from([("urgency", Variant::U8(urgency))]);
-    server.notify(&notification.agent, 0, "", &notification.title, &body, &[], hints, -1).await
+    server.notify(&notification.agent, 0, "", &title, &body, &[], hints, -1).await
 }
 
 #[async_trait]
 impl Notifier for Desktop {
     async fn show(&self, notification: &Notification) -> Result<(), String> {
-        let show = async {
-            match notify(&self.connected().await?, notification).await {
-                // The session bus went away; there may be a new one.
-                Err(zbus::Error::InputOutput(_)) => notify(&self.reconnected().await?, notification).await,
-                answer => answer,
-            }
-        };
+        let show = async { notify(&self.connected().await?, notification).await };
         in_time(show).await.map(drop)
     }
+}
+
+/// A text without the characters that have no shape. One of them, NUL, a bus answers by closing the connection.
+fn printable(text: &str) -> String {
+    let mut shapes = text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t'));
+    let mut shown: String = shapes.by_ref().take(LONGEST).collect();
+    if shapes.next().is_some() {
+        shown.push('…');
+    }
+    shown
 }
 
 fn escape(text: &str) -> String {
@@ -129,5 +140,13 @@ mod tests {
     #[test]
     fn markup_in_a_notification_is_shown_and_not_followed() {
         assert_eq!(escape("<a href='x'>R&D</a>"), "&lt;a href='x'&gt;R&amp;D&lt;/a&gt;");
+    }
+
+    #[test]
+    fn a_text_is_cut_to_what_a_screen_can_show() {
+        assert_eq!(printable("a\0b\u{1b}[31m\tc\nd"), "ab[31m\tc\nd");
+        let long = printable(&"ü".repeat(LONGEST + 1));
+        assert_eq!((long.chars().count(), long.ends_with("ü…")), (LONGEST + 1, true));
+        assert_eq!(printable(&"ü".repeat(LONGEST)).chars().last(), Some('ü'));
     }
 }

@@ -107,7 +107,8 @@ impl Installer {
             let installed = Installed::new(row, checked);
             installed.compile_all(&sandbox).map(|()| installed)
         });
-        let mut installed = installed.await.map_err(failed)?.map_err(|error| ApiError::new(ErrorKind::Refused, error))?;
+        let mut installed =
+            installed.await.map_err(failed)?.map_err(|error| ApiError::new(ErrorKind::Refused, error))?;
 
         let packages = self.packages.clone();
         let staged = tokio::task::spawn_blocking(move || nb_package::stage(&package, &packages)?.publish());
@@ -208,7 +209,11 @@ impl Installer {
     fn signer(&self, package: &Package, options: &InstallOptions) -> Result<Option<String>, ApiError> {
         match package.verify(&self.trust()?, self.now()) {
             Ok(Signer { key_id, .. }) => Ok(Some(key_id.to_string())),
-            Err(SignatureError::Unsigned { .. } | SignatureError::UnknownKey { .. }) if options.allow_unsigned => Ok(None),
+            Err(SignatureError::Unsigned { .. } | SignatureError::UnknownKey { .. })
+                if options.allow_unsigned =>
+            {
+                Ok(None)
+            }
             Err(error) => Err(refused(error)),
         }
     }
@@ -231,7 +236,8 @@ impl Installer {
                 words(row.signer.as_deref()),
                 words(signer)
             );
-            let hint = format!("if the change is meant, uninstall it first: nbctl uninstall {}", package.name());
+            let hint =
+                format!("if the change is meant, uninstall it first: nbctl uninstall {}", package.name());
             return Err(ApiError::new(ErrorKind::Conflict, message).hint(hint));
         }
         let namespace = agent.manifest.kv_namespace();
@@ -244,13 +250,19 @@ impl Installer {
                     other.name(),
                     words(other.row.signer.as_deref())
                 );
-                return Err(ApiError::new(ErrorKind::Conflict, message).hint("only agents of one signer share values"));
+                return Err(ApiError::new(ErrorKind::Conflict, message)
+                    .hint("only agents of one signer share values"));
             }
         }
         Ok(())
     }
 
-    fn check_serial(&self, package: &Package, signer: Option<&str>, options: &InstallOptions) -> Result<(), ApiError> {
+    fn check_serial(
+        &self,
+        package: &Package,
+        signer: Option<&str>,
+        options: &InstallOptions,
+    ) -> Result<(), ApiError> {
         let store = &self.engine.services().store;
         let highest = store.highest_serial(signer.unwrap_or(NO_KEY), package.name()).map_err(store_failed)?;
         match highest {
@@ -260,7 +272,8 @@ impl Installer {
                     package.name(),
                     package.serial()
                 );
-                Err(ApiError::new(ErrorKind::Refused, message).hint("if the step back is meant: --allow-downgrade"))
+                Err(ApiError::new(ErrorKind::Refused, message)
+                    .hint("if the step back is meant: --allow-downgrade"))
             }
             _ => Ok(()),
         }
@@ -293,7 +306,8 @@ impl Installer {
                 needed >> 10,
                 RESERVE_BYTES >> 10
             );
-            return Err(ApiError::new(ErrorKind::Failed, message).hint("free some space and install again; nothing was changed"));
+            return Err(ApiError::new(ErrorKind::Failed, message)
+                .hint("free some space and install again; nothing was changed"));
         }
         Ok(())
     }
@@ -333,7 +347,8 @@ impl Installer {
     fn view(&self, installed: &Installed, before: Option<&Entry>) -> InstalledView {
         let row = &installed.row;
         let old = before.map(|entry| entry.row().grants.clone()).unwrap_or_default();
-        let refused = row.permissions_requested.iter().filter(|asked| !row.grants.contains(asked)).cloned().collect();
+        let refused =
+            row.permissions_requested.iter().filter(|asked| !row.grants.contains(asked)).cloned().collect();
         InstalledView {
             name: row.name.clone(),
             version: row.version.clone(),
@@ -365,8 +380,10 @@ fn granted(agent: &Agent, grant: &str, before: Option<&Entry>) -> Result<Vec<Str
             for text in list.split(',').map(str::trim).filter(|text| !text.is_empty()) {
                 let permission = Permission::parse(text);
                 if !requested.iter().any(|asked| Permission::parse(asked).covers(&permission)) {
-                    let asked = if requested.is_empty() { "nothing".to_owned() } else { requested.join(", ") };
-                    let message = format!("{} does not ask for `{text}`; it asks for {asked}", agent.manifest.name);
+                    let asked =
+                        if requested.is_empty() { "nothing".to_owned() } else { requested.join(", ") };
+                    let message =
+                        format!("{} does not ask for `{text}`; it asks for {asked}", agent.manifest.name);
                     return Err(ApiError::new(ErrorKind::Usage, message));
                 }
                 if permission.is_known() && !granted.contains(&text.to_owned()) {
@@ -380,15 +397,23 @@ fn granted(agent: &Agent, grant: &str, before: Option<&Entry>) -> Result<Vec<Str
 
 fn signer_view(signer: &Result<Signer, SignatureError>) -> SignerView {
     match signer {
-        Ok(Signer { key_id, label }) => {
-            SignerView { trusted: true, key: Some(key_id.to_string()), label: Some(label.clone()), reason: None }
-        }
+        Ok(Signer { key_id, label }) => SignerView {
+            trusted: true,
+            key: Some(key_id.to_string()),
+            label: Some(label.clone()),
+            reason: None,
+        },
         Err(error) => {
             let key: Option<KeyId> = match error {
                 SignatureError::UnknownKey { key_id } | SignatureError::Revoked { key_id } => Some(*key_id),
                 _ => None,
             };
-            SignerView { trusted: false, key: key.map(|key| key.to_string()), label: None, reason: Some(error.to_string()) }
+            SignerView {
+                trusted: false,
+                key: key.map(|key| key.to_string()),
+                label: None,
+                reason: Some(error.to_string()),
+            }
         }
     }
 }
@@ -406,5 +431,6 @@ fn refused(error: impl std::fmt::Display) -> ApiError {
 
 /// The refusal for an agent that is not there.
 pub fn no_agent(name: &str) -> ApiError {
-    ApiError::new(ErrorKind::NotFound, format!("there is no agent `{name}`")).hint("nbctl ls shows which there are")
+    ApiError::new(ErrorKind::NotFound, format!("there is no agent `{name}`"))
+        .hint("nbctl ls shows which there are")
 }

@@ -37,7 +37,10 @@ impl Instance {
             return Err(format!("another nanobotd, {holder}, already runs on {}", state.display()));
         }
         let name = format!("process {}\n", std::process::id());
-        file.set_len(0).and_then(|()| file.rewind()).and_then(|()| file.write_all(name.as_bytes())).map_err(failed)?;
+        file.set_len(0)
+            .and_then(|()| file.rewind())
+            .and_then(|()| file.write_all(name.as_bytes()))
+            .map_err(failed)?;
         Ok(Self { _file: file })
     }
 }

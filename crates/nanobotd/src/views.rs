@@ -124,7 +124,8 @@ fn triggers(spec: &Agent) -> Vec<String> {
         format!("{when}{zone} runs {}", trigger.chain)
     });
     let events = triggers.events.iter().map(|trigger| format!("event {} runs {}", trigger.on, trigger.chain));
-    let webhooks = triggers.webhooks.iter().map(|trigger| format!("webhook {} runs {}", trigger.path, trigger.chain));
+    let webhooks =
+        triggers.webhooks.iter().map(|trigger| format!("webhook {} runs {}", trigger.path, trigger.chain));
     scheduled.chain(events).chain(webhooks).collect()
 }
 
@@ -141,10 +142,13 @@ pub fn run(row: &RunRow) -> RunView {
         outcome: row.outcome.clone(),
         error: row.error.clone(),
         output: row.output.clone(),
-        actor: serde_json::from_value(row.actor.clone()).map_or_else(|_| row.actor.to_string(), |a: Actor| a.in_words()),
+        actor: serde_json::from_value(row.actor.clone())
+            .map_or_else(|_| row.actor.to_string(), |a: Actor| a.in_words()),
         created_at: row.created_at,
         finished_at: row.finished_at,
-        duration_ms: ended.and_then(|(end, start)| (end - start).num_microseconds()).map(|us| us as f64 / 1e3),
+        duration_ms: ended
+            .and_then(|(end, start)| (end - start).num_microseconds())
+            .map(|us| us as f64 / 1e3),
     }
 }
 

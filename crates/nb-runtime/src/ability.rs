@@ -23,6 +23,12 @@ pub trait Ability: Send + Sync {
     /// JSON Schema of the arguments. They are checked before `invoke`.
     fn schema(&self) -> Value;
 
+    /// Whether a permission for it can be narrowed, as in `http.fetch:*.example.com`. Where it cannot, a permission with
+    /// a scope gives nothing: the ability would take it for more than was granted.
+    fn has_scopes(&self) -> bool {
+        false
+    }
+
     /// What a call changes, given its arguments.
     fn effect(&self, args: &Value) -> Effect;
 
@@ -83,34 +89,61 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// Whether a call that a crash left in doubt may be made again.
 pub(crate) fn may_repeat(name: &str, args: &Value) -> bool {
-    registry().iter().any(|registered| registered.ability.name() == name && registered.ability.may_repeat(args))
+    registry()
+        .iter()
+        .any(|registered| registered.ability.name() == name && registered.ability.may_repeat(args))
 }
 
 /// Calls an ability for a run. There is no other way to call one.
 pub async fn invoke(run: &RunContext, name: &str, args: Value) -> Result<Reply, RunError> {
-    let scopes = match decide(run.agent.name(), &run.agent.grants, name) {
+    let registered = registry().iter().find(|registered| registered.ability.name() == name);
+    let decision = match (decide(run.agent.name(), &run.agent.grants, name), registered) {
+        (Decision::Allow(Scopes::Limited(scopes)), Some(registered)) if !registered.ability.has_scopes() => {
+            let scopes = scopes.join(", ");
+            Decision::Deny(format!(
+                "permission `{name}` was granted for {scopes} only, and it has no scopes; ask for `{name}`"
+            ))
+        }
+        (decision, _) => decision,
+    };
+    let scopes = match decision {
         Decision::Allow(scopes) => scopes,
         Decision::Deny(reason) => {
             let decision = "deny".to_owned();
-            run.record(&RunEvent::PolicyDecided { ability: name.to_owned(), decision, reason: reason.clone() })?;
+            run.record(&RunEvent::PolicyDecided {
+                ability: name.to_owned(),
+                decision,
+                reason: reason.clone(),
+            })?;
             return Err(RunError::Permission(reason));
         }
     };
-    let registered = registry().iter().find(|registered| registered.ability.name() == name);
     let registered = registered.ok_or_else(|| RunError::NoAbility(name.to_owned()))?;
     let ability = registered.ability.as_ref();
     registered.check(&args)?;
     let failed = |reason: String| RunError::Ability { ability: name.to_owned(), reason };
 
     let effect = ability.effect(&args);
-    let kept_args = kept(&args);
-    let mut repeated_args = Some(kept_args);
+    let mut repeated_args = Some(kept(&args));
+    if effect == Effect::Outside
+        && let Err(error) = run.count_outside_call().map_err(failed)
+    {
+        // Before `host.begun`: a call that never began leaves no effect in doubt.
+        let event = RunEvent::HostCall {
+            ability: name.to_owned(),
+            args: repeated_args,
+            output: None,
+            error: Some(error.to_string()),
+            ms: 0.0,
+        };
+        run.record(&event)?;
+        return Err(error);
+    }
     if effect != Effect::None {
         let args = repeated_args.take().unwrap_or_default();
         run.record(&RunEvent::HostBegun { ability: name.to_owned(), args })?;
     }
     if effect == Effect::Outside {
-        run.count_outside_call().map_err(failed)?;
         run.engine.services().store.commit().await?;
     }
     let begun = Instant::now();
@@ -135,7 +168,8 @@ impl Registered {
         let schema = match self.schema.get() {
             Some(schema) => schema,
             None => {
-                let schema = jsonschema::validator_for(&self.ability.schema()).map_err(|error| fail(error.to_string()))?;
+                let schema = jsonschema::validator_for(&self.ability.schema())
+                    .map_err(|error| fail(error.to_string()))?;
                 self.schema.get_or_init(|| schema)
             }
         };

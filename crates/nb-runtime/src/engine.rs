@@ -150,9 +150,6 @@ impl Engine {
         if self.inner.leaving.load(Ordering::Acquire) {
             return Err(StartError::Shutdown);
         }
-        if request.depth > MAX_DEPTH {
-            return Err(StartError::Depth(MAX_DEPTH));
-        }
         let agent = self.inner.agents.runnable(&request.agent)?;
         let target = choose(&agent, &request.target)?;
         let params = match &target {
@@ -163,7 +160,10 @@ impl Engine {
         let mut context = request.context;
         context.insert("params".to_owned(), Value::Object(params));
         let run = RunRow {
-            id: format!("run_{}", Ulid::from_parts(now.timestamp_millis().unsigned_abs(), self.random_bits())),
+            id: format!(
+                "run_{}",
+                Ulid::from_parts(now.timestamp_millis().unsigned_abs(), self.random_bits())
+            ),
             kind: if matches!(target, Target::Tool(_)) { RunKind::Tool } else { RunKind::Task },
             agent: agent.name().to_owned(),
             digest: agent.row.digest.clone(),
@@ -182,6 +182,9 @@ impl Engine {
             finished_at: None,
         };
         let started = RunEvent::Started { actor: request.actor, context: Value::Object(context) };
+        if run.depth > MAX_DEPTH {
+            return self.cut(&request.ledger, run, &started).await;
+        }
         // In flight before it is recorded: whoever finds the row must find the run as well.
         let run_id = run.id.clone();
         let slot = self.enter(&run);
@@ -202,6 +205,27 @@ impl Engine {
         }
         self.carry_out(run, agent, slot, Recorded::new());
         Ok(Started::Run(run_id))
+    }
+
+    /// Records a run that is one wake-up too many, as failed. Nothing is published: that could wake the next one.
+    async fn cut(
+        &self,
+        ledger: &LedgerKey,
+        mut run: RunRow,
+        started: &RunEvent,
+    ) -> Result<Started, StartError> {
+        let refusal = StartError::Depth(MAX_DEPTH);
+        let error = Some(refusal.to_string());
+        let finished = RunEvent::Finished { status: RunStatus::Failed, output: Value::Null, error };
+        let now = run.created_at;
+        fold_into(&mut run, &finished, now);
+        let begun =
+            self.services().store.begin_run(ledger, &run, &[started.stamped(now), finished.stamped(now)])?;
+        self.services().store.commit().await?;
+        match begun {
+            Begun::Started => Err(refusal),
+            Begun::Already(first) => Ok(Started::Already(first)),
+        }
     }
 
     fn random_bits(&self) -> u128 {
@@ -276,14 +300,18 @@ impl Engine {
 
     fn event(&self, name: &str, data: Value, source: &str, depth: u32) -> EventRow {
         let at = self.services().world.now();
-        let id = format!("evt_{}", Ulid::from_parts(at.timestamp_millis().unsigned_abs(), self.random_bits()));
+        let id =
+            format!("evt_{}", Ulid::from_parts(at.timestamp_millis().unsigned_abs(), self.random_bits()));
         EventRow { seq: 0, id, name: name.to_owned(), data, source: source.to_owned(), at, depth }
     }
 
     fn enter(&self, run: &RunRow) -> Arc<Cancel> {
         let cancel = Arc::new(Cancel::new());
-        let entry =
-            InFlight { agent: run.agent.clone(), cancel: Arc::clone(&cancel), ended: watch::Sender::new(false) };
+        let entry = InFlight {
+            agent: run.agent.clone(),
+            cancel: Arc::clone(&cancel),
+            ended: watch::Sender::new(false),
+        };
         self.lock_in_flight().insert(run.id.clone(), Arc::new(entry));
         cancel
     }
@@ -328,7 +356,11 @@ impl Engine {
     }
 
     /// Records the end of a run and publishes it. A run that a shutdown stopped stays open.
-    pub(crate) async fn end(&self, run: &mut RunRow, result: Result<Value, RunError>) -> Result<(), StoreError> {
+    pub(crate) async fn end(
+        &self,
+        run: &mut RunRow,
+        result: Result<Value, RunError>,
+    ) -> Result<(), StoreError> {
         let (status, output, error) = match result {
             Ok(output) => (RunStatus::Completed, output, None),
             Err(RunError::Shutdown) => {
@@ -399,9 +431,15 @@ fn choose(agent: &Installed, target: &Target) -> Result<Target, StartError> {
     }
 }
 
-fn check_task(agent: &Installed, id: &str, params: &Map<String, Value>) -> Result<Map<String, Value>, StartError> {
+fn check_task(
+    agent: &Installed,
+    id: &str,
+    params: &Map<String, Value>,
+) -> Result<Map<String, Value>, StartError> {
     match agent.spec.tasks.get(id) {
-        Some(task) => task.check_parameters(params).map_err(|problems| StartError::Parameters(problems.join("; "))),
+        Some(task) => {
+            task.check_parameters(params).map_err(|problems| StartError::Parameters(problems.join("; ")))
+        }
         None => Ok(params.clone()),
     }
 }

@@ -7,8 +7,13 @@ use nb_store::StoreError;
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// A script failed or went over a limit.
-    #[error(transparent)]
-    Tool(ToolError),
+    #[error("tool `{tool}`: {cause}")]
+    Tool {
+        /// The tool.
+        tool: String,
+        /// Where in its file, and why; or which limit, with both figures.
+        cause: ToolError,
+    },
     /// The permission was not asked for, or not granted.
     #[error("{0}")]
     Permission(String),
@@ -48,6 +53,9 @@ pub enum RunError {
     /// The daemon leaves; the run goes on after the next start.
     #[error("the daemon is stopping")]
     Shutdown,
+    /// It was interrupted, and cannot go on.
+    #[error("interrupted: {0}")]
+    Interrupted(String),
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -56,7 +64,7 @@ pub enum RunError {
     Internal(String),
 }
 
-/// Why a run did not start. Nothing was recorded.
+/// Why a run did not start. Nothing was recorded, but for [`StartError::Depth`].
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// No agent with that name.
@@ -79,7 +87,7 @@ pub enum StartError {
     /// The parameters do not suit.
     #[error("{0}")]
     Parameters(String),
-    /// A chain of wake-ups is too long.
+    /// A chain of wake-ups is too long. A person must be able to see that: a failed run is on disk.
     #[error("a chain of wake-ups was cut at depth {0}: each run woke the next one")]
     Depth(u32),
     /// The daemon is leaving.

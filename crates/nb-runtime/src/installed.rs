@@ -56,9 +56,11 @@ impl Installed {
     /// Compiles every tool, so that an error shows at install and not at the first call.
     pub fn compile_all(&self, sandbox: &Sandbox) -> Result<(), String> {
         for name in self.tools.keys() {
-            self.chunk(name, sandbox).map_err(|error| error.to_string())?;
+            self.chunk(name, sandbox).map_err(|error| format!("tool `{name}`: {error}"))?;
             self.check_parameters(name, &serde_json::json!({})).map_or_else(
-                |reason| if reason.is_schema { Err(format!("tool `{name}`: {}", reason.message)) } else { Ok(()) },
+                |reason| {
+                    if reason.is_schema { Err(format!("tool `{name}`: {}", reason.message)) } else { Ok(()) }
+                },
                 Ok,
             )?;
         }
@@ -83,12 +85,17 @@ impl Installed {
 
     /// Checks parameters against the tool's JSON Schema.
     pub(crate) fn check_parameters(&self, tool: &str, parameters: &Value) -> Result<(), Mismatch> {
-        let (Some(spec), Some(compiled)) = (self.spec.tools.get(tool), self.tools.get(tool)) else { return Ok(()) };
+        let (Some(spec), Some(compiled)) = (self.spec.tools.get(tool), self.tools.get(tool)) else {
+            return Ok(());
+        };
         let schema = compiled
             .schema
             .get_or_init(|| jsonschema::validator_for(&spec.parameters).map_err(|error| error.to_string()))
             .as_ref()
-            .map_err(|error| Mismatch { is_schema: true, message: format!("`parameters` is not a JSON Schema: {error}") })?;
+            .map_err(|error| Mismatch {
+                is_schema: true,
+                message: format!("`parameters` is not a JSON Schema: {error}"),
+            })?;
         let message = mismatches(schema, parameters);
         if message.is_empty() { Ok(()) } else { Err(Mismatch { is_schema: false, message }) }
     }

@@ -93,7 +93,11 @@ mod tests {
 
     #[test]
     fn scopes_add_up_and_a_narrower_grant_stays_narrow() {
-        let found = decide("a", &grants(&["http.fetch"], &["http.fetch:a.example", "http.fetch:b.example"]), "http.fetch");
+        let found = decide(
+            "a",
+            &grants(&["http.fetch"], &["http.fetch:a.example", "http.fetch:b.example"]),
+            "http.fetch",
+        );
         assert_eq!(found, Decision::Allow(Scopes::Limited(vec!["a.example".into(), "b.example".into()])));
     }
 }

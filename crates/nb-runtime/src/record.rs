@@ -210,7 +210,8 @@ pub enum StepStatus {
 impl RunEvent {
     /// The event with its time, as it is stored.
     pub fn stamped(&self, at: DateTime<Utc>) -> Value {
-        let mut value = serde_json::to_value(self).unwrap_or_else(|error| json!({"event": "log", "level": "error", "message": error.to_string()}));
+        let mut value = serde_json::to_value(self)
+            .unwrap_or_else(|error| json!({"event": "log", "level": "error", "message": error.to_string()}));
         if let Value::Object(map) = &mut value {
             map.insert("at".to_owned(), json!(at));
         }
@@ -224,11 +225,14 @@ impl RunEvent {
 
     /// The event in one line for people.
     pub fn in_words(&self) -> String {
-        let failed = |error: &Option<String>| error.as_ref().map(|error| format!(": {error}")).unwrap_or_default();
+        let failed =
+            |error: &Option<String>| error.as_ref().map(|error| format!(": {error}")).unwrap_or_default();
         match self {
             Self::Started { actor, .. } => format!("started by {}", actor.in_words()),
             Self::Resumed { reason } => format!("resumed: {reason}"),
-            Self::StepStarted { step, call, attempt, .. } if *attempt > 1 => format!("step {step}: {call}, attempt {attempt}"),
+            Self::StepStarted { step, call, attempt, .. } if *attempt > 1 => {
+                format!("step {step}: {call}, attempt {attempt}")
+            }
             Self::StepStarted { step, call, .. } => format!("step {step}: {call}"),
             Self::StepRetry { step, error, .. } => format!("step {step} will be tried again: {error}"),
             Self::StepFinished { step, status, output, reason, .. } => match status {
@@ -237,7 +241,9 @@ impl RunEvent {
                 StepStatus::Skipped => format!("step {step} skipped{}", failed(reason)),
             },
             Self::ToolStarted { tool, input } => format!("tool {tool} {}", abridged_text(input)),
-            Self::ToolFinished { tool, is_error: true, output, .. } => format!("tool {tool} failed: {}", abridged_text(output)),
+            Self::ToolFinished { tool, is_error: true, output, .. } => {
+                format!("tool {tool} failed: {}", abridged_text(output))
+            }
             Self::ToolFinished { tool, output, fuel, running_ms, .. } => {
                 format!("tool {tool} gave {} ({fuel} fuel, {running_ms:.2} ms)", abridged_text(output))
             }
@@ -248,7 +254,9 @@ impl RunEvent {
                 format!("{ability} gave {}", abridged_text(output.as_ref().unwrap_or(&Value::Null)))
             }
             Self::Log { level, message } => format!("{level}: {message}"),
-            Self::Finished { status: RunStatus::Completed, output, .. } => format!("completed with {}", abridged_text(output)),
+            Self::Finished { status: RunStatus::Completed, output, .. } => {
+                format!("completed with {}", abridged_text(output))
+            }
             Self::Finished { status, error, .. } => format!("{}{}", status_name(*status), failed(error)),
         }
     }

@@ -29,9 +29,13 @@ impl Engine {
             let refusal = match self.agents().runnable(&run.agent) {
                 Err(StartError::NoAgent(_)) => Err("its agent was removed".to_owned()),
                 Err(error) => Err(error.to_string()),
-                Ok(agent) if agent.row.digest != run.digest => Err("its agent was replaced by another version".to_owned()),
+                Ok(agent) if agent.row.digest != run.digest => {
+                    Err("its agent was replaced by another version".to_owned())
+                }
                 Ok(agent) => match &found.in_doubt {
-                    Some(ability) => Err(format!("`{ability}` had begun and may have taken effect; run it again if not")),
+                    Some(ability) => {
+                        Err(format!("`{ability}` had begun and may have taken effect; run it again if not"))
+                    }
                     None => Ok(agent),
                 },
             };
@@ -44,7 +48,7 @@ impl Engine {
                     resumed += 1;
                 }
                 Err(why) => {
-                    self.end(&mut run, Err(RunError::Internal(format!("interrupted: {why}")))).await?;
+                    self.end(&mut run, Err(RunError::Interrupted(why))).await?;
                     closed += 1;
                 }
             }
@@ -78,7 +82,9 @@ impl Found {
             }
             // What a step did before it failed is known to have failed; the next attempt begins afresh.
             RunEvent::StepRetry { .. } => self.in_doubt = None,
-            RunEvent::HostBegun { ability, args } if !may_repeat(&ability, &args) => self.in_doubt = Some(ability),
+            RunEvent::HostBegun { ability, args } if !may_repeat(&ability, &args) => {
+                self.in_doubt = Some(ability)
+            }
             _ => {}
         }
     }
@@ -120,7 +126,10 @@ mod tests {
 
     #[test]
     fn what_may_be_repeated_is_not_in_doubt() {
-        let get = RunEvent::HostBegun { ability: "http.fetch".to_owned(), args: json!({"url": "https://a.example"}) };
+        let get = RunEvent::HostBegun {
+            ability: "http.fetch".to_owned(),
+            args: json!({"url": "https://a.example"}),
+        };
         let notify = RunEvent::HostBegun { ability: "notify.user".to_owned(), args: json!({"message": "m"}) };
         assert_eq!(found(vec![get.clone(), notify.clone()]).in_doubt, None);
         assert_eq!(found(vec![begun(), get, notify]).in_doubt.as_deref(), Some("http.fetch"));
@@ -129,7 +138,13 @@ mod tests {
     #[test]
     fn an_effect_without_a_result_is_in_doubt() {
         let log = RunEvent::Log { level: "info".to_owned(), message: String::new() };
-        let call = RunEvent::HostCall { ability: "http.fetch".to_owned(), args: None, output: Some(Value::Null), error: None, ms: 1.0 };
+        let call = RunEvent::HostCall {
+            ability: "http.fetch".to_owned(),
+            args: None,
+            output: Some(Value::Null),
+            error: None,
+            ms: 1.0,
+        };
         assert_eq!(found(vec![finished("a"), begun(), call, log]).in_doubt.as_deref(), Some("http.fetch"));
     }
 }

@@ -53,7 +53,8 @@ impl Scope {
 
     /// Fills in the references of a value.
     pub(crate) fn expand(&self, value: &Value) -> Result<Value, RunError> {
-        template::expand(value, &|path| self.find(path)).map_err(|unknown| RunError::Reference(unknown.to_string()))
+        template::expand(value, &|path| self.find(path))
+            .map_err(|unknown| RunError::Reference(unknown.to_string()))
     }
 }
 

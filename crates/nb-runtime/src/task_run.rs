@@ -42,6 +42,11 @@ pub(crate) async fn run_task(
         }
         reached_by_failure = false;
         let outcome = match recorded.get(&step.id) {
+            Some((StepStatus::Succeeded, output, _))
+                if step.call == Callee::Ability("flow.stop".to_owned()) =>
+            {
+                StepResult::Stop(output.clone())
+            }
             Some((status, output, reason)) => StepResult::Done(*status, output.clone(), reason.clone()),
             None => run_step(run, step, &scope).await?,
         };
@@ -54,8 +59,17 @@ pub(crate) async fn run_task(
             (StepStatus::Succeeded, _) => result = output,
             (StepStatus::Skipped, _) | (StepStatus::Failed, OnFailure::Continue) => {}
             (StepStatus::Failed, OnFailure::GoTo(target)) => {
-                // The target comes later in the file; its place in the order of execution may be anywhere after.
-                index = task.steps.iter().position(|other| other.id == *target).unwrap_or(index);
+                // It comes later in the file, but `depends_on` may have put it before this step: back there, the task
+                // would go round for ever.
+                let Some(later) =
+                    task.steps.iter().position(|other| other.id == *target).filter(|at| *at >= index)
+                else {
+                    let reason = reason.unwrap_or_default();
+                    let cause =
+                        RunError::Reference(format!("{reason}; its fallback `{target}` runs before it"));
+                    return Err(RunError::Step { step: step.id.clone(), cause: Box::new(cause) });
+                };
+                index = later;
                 reached_by_failure = true;
             }
             (StepStatus::Failed, OnFailure::Abort | OnFailure::Retry { .. }) => {
@@ -72,12 +86,20 @@ async fn run_step(run: &Arc<RunContext>, step: &Step, scope: &Scope) -> Result<S
     let begun = Instant::now();
     let finish = |status: StepStatus, output: Value, reason: Option<String>| {
         let ms = begun.elapsed().as_secs_f64() * 1e3;
-        let event = RunEvent::StepFinished { step: step.id.clone(), status, output: output.clone(), reason: reason.clone(), ms };
+        let event = RunEvent::StepFinished {
+            step: step.id.clone(),
+            status,
+            output: output.clone(),
+            reason: reason.clone(),
+            ms,
+        };
         run.record(&event).map(|()| StepResult::Done(status, output, reason)).map_err(RunError::from)
     };
     match condition_holds(step, scope) {
         Ok(true) => {}
-        Ok(false) => return finish(StepStatus::Skipped, Value::Null, Some("its condition does not hold".to_owned())),
+        Ok(false) => {
+            return finish(StepStatus::Skipped, Value::Null, Some("its condition does not hold".to_owned()));
+        }
         Err(reason) => return finish(StepStatus::Failed, Value::Null, Some(reason)),
     }
     let args = match arguments(step, scope) {
@@ -93,7 +115,12 @@ async fn run_step(run: &Arc<RunContext>, step: &Step, scope: &Scope) -> Result<S
     };
     let mut pause = delay;
     for attempt in 1.. {
-        run.record(&RunEvent::StepStarted { step: step.id.clone(), call: call.clone(), args: kept(&args), attempt })?;
+        run.record(&RunEvent::StepStarted {
+            step: step.id.clone(),
+            call: call.clone(),
+            args: kept(&args),
+            attempt,
+        })?;
         let result = match &step.call {
             Callee::Tool(name) => call_tool(run, name, args.clone()).await.map(Reply::Value),
             Callee::Ability(name) => ability::invoke(run, name, args.clone()).await,
@@ -104,13 +131,25 @@ async fn run_step(run: &Arc<RunContext>, step: &Step, scope: &Scope) -> Result<S
                 finish(StepStatus::Succeeded, value.clone(), None)?;
                 return Ok(StepResult::Stop(value));
             }
-            Err(error @ (RunError::Cancelled(_) | RunError::Shutdown | RunError::Store(_) | RunError::Internal(_))) => {
+            Err(
+                error @ (RunError::Cancelled(_)
+                | RunError::Shutdown
+                | RunError::Store(_)
+                | RunError::Internal(_)),
+            ) => {
                 return Err(error);
             }
-            Err(error) if attempt >= attempts => return finish(StepStatus::Failed, Value::Null, Some(error.to_string())),
+            Err(error) if attempt >= attempts => {
+                return finish(StepStatus::Failed, Value::Null, Some(error.to_string()));
+            }
             Err(error) => {
                 let at = run.engine.services().world.now() + pause;
-                run.record(&RunEvent::StepRetry { step: step.id.clone(), attempt, error: error.to_string(), at })?;
+                run.record(&RunEvent::StepRetry {
+                    step: step.id.clone(),
+                    attempt,
+                    error: error.to_string(),
+                    at,
+                })?;
                 pause = pause * i32::try_from(backoff).unwrap_or(1);
                 tokio::select! {
                     () = run.engine.services().world.sleep_until(at) => {}
@@ -125,7 +164,8 @@ async fn run_step(run: &Arc<RunContext>, step: &Step, scope: &Scope) -> Result<S
 fn condition_holds(step: &Step, scope: &Scope) -> Result<bool, String> {
     let Some(condition) = &step.condition else { return Ok(true) };
     let right = scope.expand(&condition.value).map_err(|error| error.to_string())?;
-    holds(scope.find(&condition.ref_key).as_ref(), condition.op, &right).map_err(|reason| format!("condition: {reason}"))
+    holds(scope.find(&condition.ref_key).as_ref(), condition.op, &right)
+        .map_err(|reason| format!("condition: {reason}"))
 }
 
 /// The arguments with their references filled in. In a chain `flow.branch` names what it compares by `ref_key`.

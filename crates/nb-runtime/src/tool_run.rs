@@ -12,10 +12,15 @@ use crate::error::RunError;
 use crate::record::{RunEvent, kept};
 
 /// Calls a tool of the run's agent.
-pub(crate) async fn call_tool(run: &Arc<RunContext>, tool: &str, parameters: Value) -> Result<Value, RunError> {
-    run.agent
-        .check_parameters(tool, &parameters)
-        .map_err(|mismatch| RunError::Arguments { what: format!("tool `{tool}`"), reason: mismatch.message })?;
+pub(crate) async fn call_tool(
+    run: &Arc<RunContext>,
+    tool: &str,
+    parameters: Value,
+) -> Result<Value, RunError> {
+    run.agent.check_parameters(tool, &parameters).map_err(|mismatch| RunError::Arguments {
+        what: format!("tool `{tool}`"),
+        reason: mismatch.message,
+    })?;
     run.record(&RunEvent::ToolStarted { tool: tool.to_owned(), input: kept(&parameters) })?;
     let bridge = Bridge { run: Arc::clone(run), runtime: Handle::current() };
     let name = tool.to_owned();
@@ -33,15 +38,18 @@ pub(crate) async fn call_tool(run: &Arc<RunContext>, tool: &str, parameters: Val
         }))
     });
     let finished = worker.await.map_err(|error| RunError::Internal(error.to_string()))?;
-    let finished = finished.map_err(|error| RunError::Internal(format!("tool `{tool}` does not compile: {error}")))?;
+    let finished =
+        finished.map_err(|error| RunError::Internal(format!("tool `{tool}` does not compile: {error}")))?;
     let usage = &finished.usage;
     let result = match finished.outcome {
         Ok(text) => serde_json::from_str(&text).map_err(|error| RunError::Internal(error.to_string())),
         Err(ToolError::Cancelled { .. }) => Err(run.cancelled()),
-        Err(error) => Err(RunError::Tool(error)),
+        Err(cause) => Err(RunError::Tool { tool: tool.to_owned(), cause }),
     };
     let traceback = match &result {
-        Err(RunError::Tool(ToolError::Script { traceback, .. })) if !traceback.is_empty() => Some(traceback.clone()),
+        Err(RunError::Tool { cause: ToolError::Script { traceback, .. }, .. }) if !traceback.is_empty() => {
+            Some(traceback.clone())
+        }
         _ => None,
     };
     run.record(&RunEvent::ToolFinished {
@@ -67,7 +75,8 @@ struct Bridge {
 
 impl Host for Bridge {
     fn invoke(&mut self, name: &str, args: &str) -> Result<String, String> {
-        let args: Value = serde_json::from_str(args).map_err(|error| format!("{name}: arguments are not JSON: {error}"))?;
+        let args: Value =
+            serde_json::from_str(args).map_err(|error| format!("{name}: arguments are not JSON: {error}"))?;
         match self.runtime.block_on(ability::invoke(&self.run, name, args)) {
             Ok(Reply::Value(value)) => Ok(value.to_string()),
             Ok(Reply::Stop(_)) => Err(format!("{name} ends a chain; in a tool, return")),

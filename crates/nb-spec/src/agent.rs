@@ -44,7 +44,8 @@ impl Agent {
     }
 
     fn read(files: &Files, strictness: Strictness, problems: &mut Problems) -> Option<Self> {
-        let present: Vec<&str> = FILE_NAMES.iter().copied().filter(|name| files.get(name).is_some()).collect();
+        let present: Vec<&str> =
+            FILE_NAMES.iter().copied().filter(|name| files.get(name).is_some()).collect();
         let name = match present[..] {
             [name] => name,
             [] => {
@@ -52,7 +53,11 @@ impl Agent {
                 return None;
             }
             _ => {
-                problems.error(present[1], None, format!("stands beside {}; an agent has one manifest", present[0]));
+                problems.error(
+                    present[1],
+                    None,
+                    format!("stands beside {}; an agent has one manifest", present[0]),
+                );
                 return None;
             }
         };
@@ -65,24 +70,35 @@ impl Agent {
             let path = format!("tools.{index}");
             let Some(tool) = entry.resolve(&path, &document, files, problems) else { continue };
             if tools.insert(tool.name.clone(), tool).is_some() {
-                document.error(problems, &format!("{path}.name"), format!("tool `{}` stands twice", entry.name));
+                document.error(
+                    problems,
+                    &format!("{path}.name"),
+                    format!("tool `{}` stands twice", entry.name),
+                );
             }
         }
 
         // Without a manifest, what the chains may call is not known, and complaints about it would mislead.
         let manifest = manifest?;
-        let callable = Callable { tools: tools.keys().map(String::as_str).collect(), permissions: &permissions };
+        let callable =
+            Callable { tools: tools.keys().map(String::as_str).collect(), permissions: &permissions };
         let mut tasks: BTreeMap<String, Task> = BTreeMap::new();
         for (file, bytes) in files.iter().filter(|(file, _)| is_chain_file(file)) {
             let Some(chain_document) = Document::new(file, bytes, problems) else { continue };
             let Some(task) = chain::read(&chain_document, &callable, problems) else { continue };
             if let Some(other) = tasks.get(&task.id) {
-                chain_document.error(problems, "id", format!("chain `{}` is already in {}", task.id, other.file));
+                chain_document.error(
+                    problems,
+                    "id",
+                    format!("chain `{}` is already in {}", task.id, other.file),
+                );
             }
             tasks.insert(task.id.clone(), task);
         }
         check_trigger_chains(&manifest, &tasks, &document, problems);
-        if let Some(cartridge) = manifest.cartridge.as_ref().filter(|cartridge| files.get(cartridge).is_none()) {
+        if let Some(cartridge) =
+            manifest.cartridge.as_ref().filter(|cartridge| files.get(cartridge).is_none())
+        {
             document.error(problems, "cartridge", format!("there is no file `{cartridge}`"));
         }
         Some(Self { manifest, tools, tasks, warnings: Problems::default() })
@@ -96,7 +112,12 @@ fn is_chain_file(name: &str) -> bool {
 }
 
 /// A trigger's chain must exist, and its parameters must suit the chain.
-fn check_trigger_chains(manifest: &Manifest, tasks: &BTreeMap<String, Task>, document: &Document<'_>, problems: &mut Problems) {
+fn check_trigger_chains(
+    manifest: &Manifest,
+    tasks: &BTreeMap<String, Task>,
+    document: &Document<'_>,
+    problems: &mut Problems,
+) {
     let triggers = &manifest.triggers;
     let scheduled = triggers.scheduled.iter().map(|trigger| (&trigger.chain, &trigger.params)).enumerate();
     let events = triggers.events.iter().map(|trigger| (&trigger.chain, &trigger.params)).enumerate();
@@ -108,7 +129,9 @@ fn check_trigger_chains(manifest: &Manifest, tasks: &BTreeMap<String, Task>, doc
     for (kind, (index, (chain, params))) in all {
         let path = format!("triggers.{kind}.{index}");
         match tasks.get(chain) {
-            None => document.error(problems, &format!("{path}.chain"), format!("there is no chain `{chain}`")),
+            None => {
+                document.error(problems, &format!("{path}.chain"), format!("there is no chain `{chain}`"))
+            }
             Some(task) => {
                 for message in task.check_parameters(params).err().into_iter().flatten() {
                     document.error(problems, &format!("{path}.params"), message);

@@ -21,8 +21,29 @@ const ALWAYS: &[&str] = &["input", "event", "webhook", "trigger"];
 const MAX_ATTEMPTS: u32 = 10;
 
 const KEYS: &[&str] = &[
-    "id", "name", "description", "params", "steps", "param_type", "type", "required", "default", "ability", "tool", "args",
-    "output_key", "condition", "ref_key", "op", "value", "on_failure", "depends_on", "retry", "attempts", "delay", "backoff",
+    "id",
+    "name",
+    "description",
+    "params",
+    "steps",
+    "param_type",
+    "type",
+    "required",
+    "default",
+    "ability",
+    "tool",
+    "args",
+    "output_key",
+    "condition",
+    "ref_key",
+    "op",
+    "value",
+    "on_failure",
+    "depends_on",
+    "retry",
+    "attempts",
+    "delay",
+    "backoff",
 ];
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -109,8 +130,15 @@ pub fn read(document: &Document<'_>, callable: &Callable<'_>, problems: &mut Pro
             document.error(problems, &format!("params.{index}.default"), message);
         }
     }
-    let description = if chain.description.is_empty() { chain.name.unwrap_or_default() } else { chain.description };
-    Some(Task { id: chain.id, description, parameters: chain.params, steps, file: document.file().to_owned() })
+    let description =
+        if chain.description.is_empty() { chain.name.unwrap_or_default() } else { chain.description };
+    Some(Task {
+        id: chain.id,
+        description,
+        parameters: chain.params,
+        steps,
+        file: document.file().to_owned(),
+    })
 }
 
 fn is_id_char(c: char) -> bool {
@@ -118,19 +146,32 @@ fn is_id_char(c: char) -> bool {
 }
 
 impl Callable<'_> {
-    fn check_ability(&self, step: &str, name: &str, path: &str, document: &Document<'_>, problems: &mut Problems) {
+    fn check_ability(
+        &self,
+        step: &str,
+        name: &str,
+        path: &str,
+        document: &Document<'_>,
+        problems: &mut Problems,
+    ) {
         if self.tools.contains(name) {
             return;
         }
         let known = Permission::parse(name).is_known();
         let asked = self.permissions.iter().any(|permission| permission.ability == name);
         if !asked && known {
-            let message = format!("step `{step}` uses `{name}`, which the manifest's `permissions` do not list");
+            let message =
+                format!("step `{step}` uses `{name}`, which the manifest's `permissions` do not list");
             document.error(problems, path, message);
         } else if !asked {
-            let meant = nearest(name, known_abilities()).or_else(|| nearest(name, self.tools.iter().copied()));
+            let meant =
+                nearest(name, known_abilities()).or_else(|| nearest(name, self.tools.iter().copied()));
             let hint = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
-            document.error(problems, path, format!("step `{step}`: there is no ability or tool `{name}`{hint}"));
+            document.error(
+                problems,
+                path,
+                format!("step `{step}`: there is no ability or tool `{name}`{hint}"),
+            );
         } else if !known {
             let message = format!("step `{step}`: there is no ability `{name}` here; the step will fail");
             document.warning(problems, path, message);
@@ -173,13 +214,14 @@ impl StepEntry {
                 return None;
             }
         };
-        let on_failure = match self.on_failure.as_ref().map_or(Ok(OnFailure::Abort), |entry| entry.lower(index, chain)) {
-            Ok(on_failure) => on_failure,
-            Err(message) => {
-                fail("on_failure", message);
-                return None;
-            }
-        };
+        let on_failure =
+            match self.on_failure.as_ref().map_or(Ok(OnFailure::Abort), |entry| entry.lower(index, chain)) {
+                Ok(on_failure) => on_failure,
+                Err(message) => {
+                    fail("on_failure", message);
+                    return None;
+                }
+            };
         for needed in &self.depends_on {
             if !chain.steps.iter().any(|step| step.id == *needed) {
                 fail("depends_on", format!("there is no step `{needed}`"));
@@ -247,7 +289,11 @@ fn order(steps: Vec<Step>, document: &Document<'_>, problems: &mut Problems) -> 
         let done = |id: &String| !ids.contains(id) || ordered.iter().any(|step| step.id == *id);
         let Some(next) = waiting.iter().position(|step| step.depends_on.iter().all(done)) else {
             let circle: Vec<&str> = waiting.iter().map(|step| step.id.as_str()).collect();
-            document.error(problems, "steps", format!("steps depend on each other in a circle: {}", circle.join(", ")));
+            document.error(
+                problems,
+                "steps",
+                format!("steps depend on each other in a circle: {}", circle.join(", ")),
+            );
             return None;
         };
         ordered.push(waiting.remove(next));
@@ -265,13 +311,19 @@ fn check_references(chain: &ChainFile, steps: &[Step], document: &Document<'_>, 
             template::references(&step.args).into_iter().map(|reference| ("args", reference)).collect();
         if let Some(condition) = &step.condition {
             used.push(("condition", condition.ref_key.clone()));
-            used.extend(template::references(&condition.value).into_iter().map(|reference| ("condition", reference)));
+            used.extend(
+                template::references(&condition.value).into_iter().map(|reference| ("condition", reference)),
+            );
         }
         for (key, reference) in used {
             let first = reference.split('.').next().unwrap_or_default();
             if !known.contains(first) {
                 let later = steps.iter().any(|s| s.id == first || s.output_key.as_deref() == Some(first));
-                let why = if later { "is the result of a later step" } else { "is no parameter, step or output of this chain" };
+                let why = if later {
+                    "is the result of a later step"
+                } else {
+                    "is no parameter, step or output of this chain"
+                };
                 let message = format!("step `{}`: `{{{{{reference}}}}}`: `{first}` {why}", step.id);
                 document.error(problems, &format!("steps.{index}.{key}"), message);
             }

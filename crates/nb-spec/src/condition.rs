@@ -111,6 +111,8 @@ mod tests {
         }
         assert_eq!(holds(None, Op::IsEmpty, &json!(null)), Ok(true));
         assert!(holds(Some(&json!("x")), Op::GreaterThan, &json!(1)).unwrap_err().contains("not a number"));
-        assert!(holds(Some(&json!("x")), Op::Matches, &json!("(")).unwrap_err().contains("regular expression"));
+        assert!(
+            holds(Some(&json!("x")), Op::Matches, &json!("(")).unwrap_err().contains("regular expression")
+        );
     }
 }

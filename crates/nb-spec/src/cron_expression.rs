@@ -84,14 +84,16 @@ fn weekday_names(field: &str) -> Result<String, String> {
             chosen[day % 7] = true;
         }
     }
-    let names: Vec<&str> = DAYS.iter().zip(chosen).filter(|(_, chosen)| *chosen).map(|(name, _)| *name).collect();
+    let names: Vec<&str> =
+        DAYS.iter().zip(chosen).filter(|(_, chosen)| *chosen).map(|(name, _)| *name).collect();
     Ok(if names.len() == 7 { "*".to_owned() } else { names.join(",") })
 }
 
 fn weekday(text: &str) -> Result<usize, String> {
     let lower = text.to_ascii_lowercase();
     let by_number = lower.parse::<usize>().ok().filter(|day| *day <= 7);
-    let by_name = || DAYS.iter().position(|day| lower.len() >= 3 && full_name(day).starts_with(lower.as_str()));
+    let by_name =
+        || DAYS.iter().position(|day| lower.len() >= 3 && full_name(day).starts_with(lower.as_str()));
     by_number
         .or_else(by_name)
         .ok_or_else(|| format!("`{text}` is not a weekday; use 0 to 7 (0 and 7 are Sunday) or Mon, Tue, …"))

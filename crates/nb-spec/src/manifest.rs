@@ -15,11 +15,51 @@ pub const FILE_NAMES: &[&str] = &["manifest.yaml", "manifest.yml", "manifest.jso
 const MEMORY_MB: std::ops::RangeInclusive<u64> = 1..=512;
 
 const KEYS: &[&str] = &[
-    "name", "version", "description", "permissions", "author", "license", "category", "signature", "memory_limit_mb",
-    "fuel_limit", "kv_namespace", "data_namespace", "background", "subscriptions", "intent_filters", "actions", "targets",
-    "priority", "resources", "max_memory_mb", "max_fuel", "max_api_calls_per_hour", "triggers", "scheduled", "events",
-    "webhooks", "chain", "interval", "cron", "at", "timezone", "missed", "catchup_window", "overlap", "jitter", "params",
-    "on", "filter", "path", "secret", "verify", "methods", "cartridge", "tools", "secrets",
+    "name",
+    "version",
+    "description",
+    "permissions",
+    "author",
+    "license",
+    "category",
+    "signature",
+    "memory_limit_mb",
+    "fuel_limit",
+    "kv_namespace",
+    "data_namespace",
+    "background",
+    "subscriptions",
+    "intent_filters",
+    "actions",
+    "targets",
+    "priority",
+    "resources",
+    "max_memory_mb",
+    "max_fuel",
+    "max_api_calls_per_hour",
+    "triggers",
+    "scheduled",
+    "events",
+    "webhooks",
+    "chain",
+    "interval",
+    "cron",
+    "at",
+    "timezone",
+    "missed",
+    "catchup_window",
+    "overlap",
+    "jitter",
+    "params",
+    "on",
+    "filter",
+    "path",
+    "secret",
+    "verify",
+    "methods",
+    "cartridge",
+    "tools",
+    "secrets",
 ];
 
 /// A manifest, as written. Out of bounds is refused with the bound.
@@ -120,7 +160,11 @@ fn default_fuel() -> u64 {
 
 impl Manifest {
     /// Reads and checks a manifest by itself. `typo_is_error` makes a permission that looks mistyped an error.
-    pub(crate) fn read(document: &Document<'_>, typo_is_error: bool, problems: &mut Problems) -> Option<Self> {
+    pub(crate) fn read(
+        document: &Document<'_>,
+        typo_is_error: bool,
+        problems: &mut Problems,
+    ) -> Option<Self> {
         let keys: Vec<&str> = KEYS.iter().chain(TOOL_KEYS).copied().collect();
         let manifest: Self = document.read(&keys, problems)?;
         manifest.check(document, typo_is_error, problems);
@@ -135,20 +179,32 @@ impl Manifest {
             );
             document.error(problems, "name", message);
         }
-        for (path, value) in [("memory_limit_mb", self.memory_limit_mb), ("resources.max_memory_mb", self.resources.max_memory_mb)] {
+        for (path, value) in [
+            ("memory_limit_mb", self.memory_limit_mb),
+            ("resources.max_memory_mb", self.resources.max_memory_mb),
+        ] {
             if !MEMORY_MB.contains(&value) {
-                let message = format!("`{path}` must be {} to {}; it is {value}", MEMORY_MB.start(), MEMORY_MB.end());
+                let message =
+                    format!("`{path}` must be {} to {}; it is {value}", MEMORY_MB.start(), MEMORY_MB.end());
                 document.error(problems, path, message);
             }
         }
-        for (path, value) in [("fuel_limit", self.fuel_limit), ("resources.max_fuel", self.resources.max_fuel)] {
+        for (path, value) in
+            [("fuel_limit", self.fuel_limit), ("resources.max_fuel", self.resources.max_fuel)]
+        {
             if !(1..=MAX_FUEL).contains(&value) {
                 document.error(problems, path, format!("`{path}` must be 1 to {MAX_FUEL}; it is {value}"));
             }
         }
-        for (path, namespace) in [("kv_namespace", &self.kv_namespace), ("data_namespace", &self.data_namespace)] {
+        for (path, namespace) in
+            [("kv_namespace", &self.kv_namespace), ("data_namespace", &self.data_namespace)]
+        {
             if namespace.as_deref().is_some_and(|name| !is_agent_name(name)) {
-                document.error(problems, path, format!("`{path}` is written like a name: lower-case letters, digits, `-`, `_`"));
+                document.error(
+                    problems,
+                    path,
+                    format!("`{path}` is written like a name: lower-case letters, digits, `-`, `_`"),
+                );
             }
         }
         for (index, text) in self.permissions.iter().enumerate() {
@@ -159,17 +215,26 @@ impl Manifest {
             let path = format!("permissions.{index}");
             match nearest(&permission.ability, known_abilities()) {
                 Some(meant) if typo_is_error => {
-                    document.error(problems, &path, format!("there is no ability `{permission}`; did you mean `{meant}`?"));
+                    document.error(
+                        problems,
+                        &path,
+                        format!("there is no ability `{permission}`; did you mean `{meant}`?"),
+                    );
                 }
                 _ => {
-                    let message = format!("there is no ability `{permission}` here; the permission grants nothing");
+                    let message =
+                        format!("there is no ability `{permission}` here; the permission grants nothing");
                     document.warning(problems, &path, message);
                 }
             }
         }
         for (index, name) in self.secrets.iter().enumerate() {
             if name.is_empty() || !name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-                document.error(problems, &format!("secrets.{index}"), format!("secret `{name}`: letters, digits and `_` only"));
+                document.error(
+                    problems,
+                    &format!("secrets.{index}"),
+                    format!("secret `{name}`: letters, digits and `_` only"),
+                );
             }
         }
         self.triggers.check(document, problems);

@@ -127,9 +127,15 @@ impl Task {
     pub fn check_parameters(&self, given: &Map<String, Value>) -> Result<Map<String, Value>, Vec<String>> {
         let mut problems = Vec::new();
         let mut checked = Map::new();
-        for name in given.keys().filter(|name| !self.parameters.iter().any(|parameter| parameter.name == **name)) {
+        for name in
+            given.keys().filter(|name| !self.parameters.iter().any(|parameter| parameter.name == **name))
+        {
             let known: Vec<&str> = self.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
-            let known = if known.is_empty() { "it takes none".to_owned() } else { format!("it takes {}", known.join(", ")) };
+            let known = if known.is_empty() {
+                "it takes none".to_owned()
+            } else {
+                format!("it takes {}", known.join(", "))
+            };
             problems.push(format!("task `{}` has no parameter `{name}`; {known}", self.id));
         }
         for parameter in &self.parameters {
@@ -188,12 +194,23 @@ impl ParameterType {
             }
             Self::Email => {
                 let (name, host) = text?.rsplit_once('@')?;
-                let plain = |part: &str| !part.is_empty() && !part.contains(|c: char| c.is_whitespace() || c.is_control());
-                fits(plain(name) && plain(host) && host.contains('.') && !host.starts_with('.') && !host.ends_with('.'))
+                let plain = |part: &str| {
+                    !part.is_empty() && !part.contains(|c: char| c.is_whitespace() || c.is_control())
+                };
+                fits(
+                    plain(name)
+                        && plain(host)
+                        && host.contains('.')
+                        && !host.starts_with('.')
+                        && !host.ends_with('.'),
+                )
             }
             Self::DateTime => {
                 let text = text?;
-                fits(DateTime::parse_from_rfc3339(text).is_ok() || NaiveDate::parse_from_str(text, "%Y-%m-%d").is_ok())
+                fits(
+                    DateTime::parse_from_rfc3339(text).is_ok()
+                        || NaiveDate::parse_from_str(text, "%Y-%m-%d").is_ok(),
+                )
             }
         }
     }

@@ -71,9 +71,13 @@ pub fn expand(value: &Value, resolve: &dyn Fn(&str) -> Option<Value>) -> Result<
             }
             Value::String(filled)
         }
-        Value::Array(items) => Value::Array(items.iter().map(|item| expand(item, resolve)).collect::<Result<_, _>>()?),
+        Value::Array(items) => {
+            Value::Array(items.iter().map(|item| expand(item, resolve)).collect::<Result<_, _>>()?)
+        }
         Value::Object(map) => Value::Object(
-            map.iter().map(|(key, item)| Ok((key.clone(), expand(item, resolve)?))).collect::<Result<_, _>>()?,
+            map.iter()
+                .map(|(key, item)| Ok((key.clone(), expand(item, resolve)?)))
+                .collect::<Result<_, _>>()?,
         ),
         other => other.clone(),
     })
@@ -104,7 +108,10 @@ mod tests {
 
     #[test]
     fn a_value_that_is_the_whole_string_keeps_its_type() {
-        assert_eq!(filled(json!({"a": ["{{n}}", "{{ check-prs.output }}"]})), Ok(json!({"a": [3, [{"id": 7}]]})));
+        assert_eq!(
+            filled(json!({"a": ["{{n}}", "{{ check-prs.output }}"]})),
+            Ok(json!({"a": [3, [{"id": 7}]]}))
+        );
     }
 
     #[test]

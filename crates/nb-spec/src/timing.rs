@@ -92,7 +92,13 @@ pub fn parse_period(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| format!("`{text}` is above 100 years, the longest that is allowed"))
 }
 
-fn next_daily(days: u64, at: NaiveTime, zone: Tz, anchor: DateTime<Utc>, after: DateTime<Utc>) -> Option<DateTime<Utc>> {
+fn next_daily(
+    days: u64,
+    at: NaiveTime,
+    zone: Tz,
+    anchor: DateTime<Utc>,
+    after: DateTime<Utc>,
+) -> Option<DateTime<Utc>> {
     let first = anchor.with_timezone(&zone).date_naive();
     let today = after.with_timezone(&zone).date_naive();
     let passed = today.signed_duration_since(first).num_days().max(0).unsigned_abs();
@@ -149,7 +155,9 @@ fn resolve(zone: Tz, wall: NaiveDateTime) -> Option<DateTime<Utc>> {
         LocalResult::None => {
             // The gap ends at the first minute whose wall clock exists; zones shift on whole minutes.
             let minute = wall.date().and_hms_opt(0, 0, 0)?
-                + Duration::minutes(wall.signed_duration_since(wall.date().and_hms_opt(0, 0, 0)?).num_minutes());
+                + Duration::minutes(
+                    wall.signed_duration_since(wall.date().and_hms_opt(0, 0, 0)?).num_minutes(),
+                );
             (1..=26 * 60)
                 .find_map(|later| zone.from_local_datetime(&(minute + Duration::minutes(later))).earliest())
                 .map(|moment| moment.to_utc())
@@ -226,7 +234,9 @@ mod tests {
 
     #[test]
     fn garbage_is_refused_with_the_reason() {
-        for (text, reason) in [("x", "not a duration"), ("0s", "below 1 s"), ("200ms", "below 1 s"), ("", "not a duration")] {
+        for (text, reason) in
+            [("x", "not a duration"), ("0s", "below 1 s"), ("200ms", "below 1 s"), ("", "not a duration")]
+        {
             assert!(Timing::interval(text).unwrap_err().contains(reason), "{text}");
         }
         assert!(Timing::cron("0 0 30 2 *", ROME).unwrap_err().contains("never fires"));

@@ -37,7 +37,8 @@ pub struct ToolEntry {
     pub component: Option<String>,
 }
 
-pub(crate) const TOOL_KEYS: &[&str] = &["name", "description", "parameters", "lua", "fennel", "source", "component"];
+pub(crate) const TOOL_KEYS: &[&str] =
+    &["name", "description", "parameters", "lua", "fennel", "source", "component"];
 
 /// A tool with its source at hand.
 #[derive(Debug, Clone, PartialEq)]
@@ -58,7 +59,13 @@ pub struct Tool {
 
 impl ToolEntry {
     /// Finds the tool's source and checks the entry. `path` is its place in the manifest.
-    pub(crate) fn resolve(&self, path: &str, document: &Document<'_>, files: &Files, problems: &mut Problems) -> Option<Tool> {
+    pub(crate) fn resolve(
+        &self,
+        path: &str,
+        document: &Document<'_>,
+        files: &Files,
+        problems: &mut Problems,
+    ) -> Option<Tool> {
         let mut fail = |key: &str, message: String| {
             document.error(problems, &format!("{path}.{key}"), format!("tool `{}`: {message}", self.name));
         };
@@ -76,7 +83,10 @@ impl ToolEntry {
             return None;
         }
         if self.component.is_some() {
-            fail("component", "WebAssembly components cannot be tools in this version; use Lua or Fennel".to_owned());
+            fail(
+                "component",
+                "WebAssembly components cannot be tools in this version; use Lua or Fennel".to_owned(),
+            );
             return None;
         }
         let (lang, file, source) = if let Some(name) = &self.source {

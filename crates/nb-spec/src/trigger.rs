@@ -138,9 +138,9 @@ impl Scheduled {
     /// The timing in a zone that is known to exist; `default_zone` when none is written.
     pub fn timing(&self, default_zone: Tz) -> Result<Timing, String> {
         let zone = match &self.timezone {
-            Some(name) => {
-                name.parse().map_err(|_| format!("`{name}` is not a time zone; write an IANA name such as Europe/Rome"))?
-            }
+            Some(name) => name.parse().map_err(|_| {
+                format!("`{name}` is not a time zone; write an IANA name such as Europe/Rome")
+            })?,
             None => default_zone,
         };
         match (&self.interval, &self.cron, &self.at) {
@@ -149,7 +149,9 @@ impl Scheduled {
             (None, Some(cron), None) => {
                 Timing::cron(cron, zone).map_err(|reason| format!("cron `{cron}`: {reason}"))
             }
-            (None, Some(_), Some(_)) => Err("`at` goes with `interval`; a cron expression has its own time".to_owned()),
+            (None, Some(_), Some(_)) => {
+                Err("`at` goes with `interval`; a cron expression has its own time".to_owned())
+            }
             (Some(_), Some(_), _) => Err("has both `interval` and `cron`; one of the two".to_owned()),
             (None, None, _) => Err("has neither `interval` nor `cron`; one of the two".to_owned()),
         }
@@ -173,7 +175,11 @@ impl Triggers {
             let path = format!("triggers.scheduled.{index}");
             let mut report = |key: &str, result: Result<(), String>| {
                 if let Err(message) = result {
-                    document.error(problems, &format!("{path}.{key}"), format!("schedule of `{}`: {message}", schedule.chain));
+                    document.error(
+                        problems,
+                        &format!("{path}.{key}"),
+                        format!("schedule of `{}`: {message}", schedule.chain),
+                    );
                 }
             };
             let key = if schedule.cron.is_some() { "cron" } else { "interval" };
@@ -198,17 +204,34 @@ impl Triggers {
 
 impl Webhook {
     fn check(&self, path: &str, document: &Document<'_>, problems: &mut Problems) {
-        let mut error = |key: &str, message: String| document.error(problems, &format!("{path}.{key}"), message);
+        let mut error =
+            |key: &str, message: String| document.error(problems, &format!("{path}.{key}"), message);
         let allowed = |c: char| c.is_ascii_alphanumeric() || "/-_.~".contains(c);
         let dots = self.path.split('/').any(|part| part == "." || part == "..");
-        if !self.path.starts_with('/') || self.path.len() < 2 || self.path.len() > 200 || !self.path.chars().all(allowed) || dots
+        if !self.path.starts_with('/')
+            || self.path.len() < 2
+            || self.path.len() > 200
+            || !self.path.chars().all(allowed)
+            || dots
         {
-            error("path", format!("webhook path `{}` must begin with / and hold letters, digits and -_.~/ only", self.path));
+            error(
+                "path",
+                format!(
+                    "webhook path `{}` must begin with / and hold letters, digits and -_.~/ only",
+                    self.path
+                ),
+            );
         }
         match &self.secret {
             Some(secret) if is_secret_reference(secret) => {}
             Some(secret) if secret.len() < MIN_SECRET_BYTES => {
-                error("secret", format!("a webhook secret has at least {MIN_SECRET_BYTES} bytes; this has {}", secret.len()));
+                error(
+                    "secret",
+                    format!(
+                        "a webhook secret has at least {MIN_SECRET_BYTES} bytes; this has {}",
+                        secret.len()
+                    ),
+                );
             }
             Some(_) => {}
             None if self.verify.is_some() => error("verify", "`verify` needs a `secret`".to_owned()),
@@ -278,7 +301,8 @@ impl OnEvent {
     /// Whether an event wakes the agent: its name matches and every filter field agrees.
     pub fn matches(&self, name: &str, data: &Value) -> bool {
         let (pattern, name) = (event_segments(&self.on), event_segments(name));
-        let same_name = pattern.len() == name.len() && pattern.iter().zip(&name).all(|(p, n)| p == "*" || p == n);
+        let same_name =
+            pattern.len() == name.len() && pattern.iter().zip(&name).all(|(p, n)| p == "*" || p == n);
         same_name
             && self.filter.iter().all(|(path, wanted)| {
                 let found = crate::template::lookup(data, path.split('.'));

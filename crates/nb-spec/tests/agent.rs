@@ -49,7 +49,11 @@ fn an_unknown_key_is_named_with_its_line_and_what_was_meant() {
 fn a_wrong_type_is_named_with_its_line() {
     let found = refusals(&[("manifest.yaml", "name: demo\nversion: 1.0.0\nmemory_limit_mb: lots\n")]);
     assert_eq!(found.len(), 1);
-    assert!(found[0].starts_with("manifest.yaml:3: memory_limit_mb: invalid type: string \"lots\""), "{}", found[0]);
+    assert!(
+        found[0].starts_with("manifest.yaml:3: memory_limit_mb: invalid type: string \"lots\""),
+        "{}",
+        found[0]
+    );
 }
 
 #[test]
@@ -60,7 +64,8 @@ fn a_duplicate_key_is_refused() {
 
 #[test]
 fn a_limit_out_of_bounds_is_refused_with_the_bound() {
-    let text = "name: demo\nversion: 1.0.0\nmemory_limit_mb: 513\nfuel_limit: 0\nresources: {max_memory_mb: 0}\n";
+    let text =
+        "name: demo\nversion: 1.0.0\nmemory_limit_mb: 513\nfuel_limit: 0\nresources: {max_memory_mb: 0}\n";
     assert_eq!(
         refusals(&[("manifest.yaml", text)]),
         [
@@ -80,10 +85,17 @@ fn the_smaller_of_two_limits_counts() {
 
 #[test]
 fn a_cron_that_never_fires_is_refused() {
-    let text = "name: demo\nversion: 1.0.0\ntriggers:\n  scheduled:\n    - {chain: c, cron: \"0 0 30 2 *\"}\n";
+    let text =
+        "name: demo\nversion: 1.0.0\ntriggers:\n  scheduled:\n    - {chain: c, cron: \"0 0 30 2 *\"}\n";
     let chain = "id: c\nsteps:\n  - {id: stop, ability: flow.stop}\n";
-    let found = refusals(&[("manifest.yaml", &format!("{text}permissions: [flow.stop]\n")), ("chains/c.yaml", chain)]);
-    assert_eq!(found, ["manifest.yaml:5: schedule of `c`: cron `0 0 30 2 *`: it never fires: no date matches"]);
+    let found = refusals(&[
+        ("manifest.yaml", &format!("{text}permissions: [flow.stop]\n")),
+        ("chains/c.yaml", chain),
+    ]);
+    assert_eq!(
+        found,
+        ["manifest.yaml:5: schedule of `c`: cron `0 0 30 2 *`: it never fires: no date matches"]
+    );
 }
 
 #[test]
@@ -181,7 +193,10 @@ tools:
     source: tools/file.fnl
 ";
     let agent = load(&[("manifest.yaml", manifest), ("tools/file.fnl", "(+ 1 2)\n")]);
-    assert_eq!(agent.tools["inline"].source, "\n\n\n\n\nreturn 1\n", "line 6 of the manifest is line 6 of the source");
+    assert_eq!(
+        agent.tools["inline"].source, "\n\n\n\n\nreturn 1\n",
+        "line 6 of the manifest is line 6 of the source"
+    );
     assert_eq!(agent.tools["file"].file, "tools/file.fnl");
 }
 

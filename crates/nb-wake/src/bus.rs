@@ -47,7 +47,11 @@ fn subscriptions(agent: &Arc<Installed>) -> Vec<(String, OnEvent)> {
 
 /// Lets the subscriptions of an agent begin with the next event. `again` moves those that began before as well: the
 /// agent was stopped, and what happened meanwhile does not wake it.
-pub(crate) fn begin_subscriptions(engine: &Engine, agent: &Arc<Installed>, again: bool) -> Result<(), StoreError> {
+pub(crate) fn begin_subscriptions(
+    engine: &Engine,
+    agent: &Arc<Installed>,
+    again: bool,
+) -> Result<(), StoreError> {
     let store = &engine.services().store;
     let last = store.last_event_seq();
     for (id, _) in subscriptions(agent) {
@@ -99,14 +103,24 @@ impl Bus {
         for agent in self.engine.agents().running() {
             for (id, trigger) in subscriptions(&agent) {
                 let cursor = store.cursor(&id)?.unwrap_or_else(|| store.last_event_seq());
-                subscribers.push(Subscriber { agent: Arc::clone(&agent), id, trigger, cursor, written: cursor });
+                subscribers.push(Subscriber {
+                    agent: Arc::clone(&agent),
+                    id,
+                    trigger,
+                    cursor,
+                    written: cursor,
+                });
             }
         }
         Ok(subscribers)
     }
 
     /// Delivers the next page of the log. False when there was none.
-    async fn deliver(&self, subscribers: &mut Vec<Subscriber>, seen: &mut Option<u64>) -> Result<bool, StoreError> {
+    async fn deliver(
+        &self,
+        subscribers: &mut Vec<Subscriber>,
+        seen: &mut Option<u64>,
+    ) -> Result<bool, StoreError> {
         let Some(after) = *seen else { return Ok(false) };
         let page = self.engine.services().store.events(after, PAGE)?;
         let Some(last) = page.last().map(|event| event.seq) else { return Ok(false) };
@@ -157,8 +171,23 @@ impl Bus {
             Err(StartError::Store(error)) => Err(error),
             // The event stays unread: the next start of the daemon delivers it.
             Err(StartError::Shutdown) => std::future::pending().await,
+            // On record as a failed run, in one transaction with the cursor.
+            Err(error @ StartError::Depth(_)) => {
+                tracing::warn!(
+                    agent = subscriber.agent.name(),
+                    event = event.name,
+                    seq = event.seq,
+                    "not woken: {error}"
+                );
+                Ok(())
+            }
             Err(error) => {
-                tracing::warn!(agent = subscriber.agent.name(), event = event.name, seq = event.seq, "not woken: {error}");
+                tracing::warn!(
+                    agent = subscriber.agent.name(),
+                    event = event.name,
+                    seq = event.seq,
+                    "not woken: {error}"
+                );
                 self.engine.services().store.set_cursor(&subscriber.id, event.seq)
             }
         }

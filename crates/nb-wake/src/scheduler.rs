@@ -1,7 +1,7 @@
 //! Waits for the next slot of any schedule, and starts its run.
 
-use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::sync::Arc;
 
 use chrono::{DateTime, Duration, Utc};
@@ -10,7 +10,7 @@ use futures_util::StreamExt;
 use futures_util::stream;
 use nb_runtime::{Actor, Engine, RunRequest, StartError, Started, Target};
 use nb_spec::trigger::Overlap;
-use nb_store::{LedgerKey, SlotKey, StoreError};
+use nb_store::{LedgerKey, RunRow, SlotKey, StoreError};
 use serde_json::{Map, json};
 use tokio::sync::{Mutex, Notify};
 
@@ -41,10 +41,26 @@ struct Progress {
     seen: DateTime<Utc>,
     /// The run of the last slot that started one.
     last_run: Option<String>,
-    /// Slots that run when the run before them has ended.
-    waiting: VecDeque<DateTime<Utc>>,
+    /// Slots that are not in the ledger yet. They reach it in their order: after a crash every slot up to its latest
+    /// one counts as decided.
+    waiting: VecDeque<(DateTime<Utc>, Turn)>,
+    /// The run whose end is waited for.
+    watched: Option<String>,
     /// Not before this time: the store failed.
     retry_at: Option<DateTime<Utc>>,
+}
+
+/// What is to become of a slot when all slots before it are in the ledger.
+#[derive(Debug, Clone)]
+enum Turn {
+    /// It does not run, for this reason.
+    Skip(String),
+    /// It starts when the run before it has ended.
+    AfterPrevious,
+    /// It starts.
+    AtOnce,
+    /// It starts, and the run before it is cancelled.
+    InsteadOfPrevious,
 }
 
 type Key = (String, String, String, DateTime<Utc>);
@@ -100,6 +116,10 @@ impl Scheduler {
     /// The schedules of the agents that may be woken now. What was known of a schedule is kept.
     fn collect(&self, mut known: HashMap<Key, Arc<Line>>) -> HashMap<Key, Arc<Line>> {
         let running = self.engine.agents().running();
+        let open = self.engine.services().store.unfinished().unwrap_or_else(|error| {
+            tracing::error!("unfinished runs are not read: {error}");
+            Vec::new()
+        });
         let schedules = running.iter().flat_map(|agent| Schedule::of(agent, self.zone));
         schedules
             .filter_map(|schedule| {
@@ -107,26 +127,36 @@ impl Scheduler {
                 let key = (row.name.clone(), schedule.trigger.clone(), row.digest.clone(), row.state_since);
                 let line = match known.remove(&key) {
                     Some(line) => line,
-                    None => Arc::new(self.line(schedule)?),
+                    None => Arc::new(self.line(schedule, &open)?),
                 };
                 Some((key, line))
             })
             .collect()
     }
 
-    fn line(&self, schedule: Schedule) -> Option<Line> {
+    fn line(&self, schedule: Schedule, open: &[RunRow]) -> Option<Line> {
         let last = match self.engine.services().store.last_slot(schedule.agent.name(), &schedule.trigger) {
             Ok(last) => last,
             Err(error) => {
-                tracing::error!(agent = schedule.agent.name(), trigger = schedule.trigger, "schedule is not read: {error}");
+                tracing::error!(
+                    agent = schedule.agent.name(),
+                    trigger = schedule.trigger,
+                    "schedule is not read: {error}"
+                );
                 return None;
             }
         };
         let begin = schedule.begin();
+        // After a restart the latest slot may have been skipped because an earlier one still runs: that one counts.
+        let last_run = open
+            .iter()
+            .rev()
+            .find(|run| run.agent == schedule.agent.name() && is_slot_of(run, &schedule.trigger));
         let progress = Progress {
             seen: last.as_ref().map_or(begin, |last| last.at.max(begin)),
-            last_run: last.and_then(|last| last.run),
+            last_run: last_run.map(|run| run.id.clone()),
             waiting: VecDeque::new(),
+            watched: None,
             retry_at: None,
         };
         Some(Line { schedule, progress: Mutex::new(progress) })
@@ -153,7 +183,11 @@ impl Scheduler {
         let mut progress = line.progress.lock().await;
         progress.retry_at = None;
         if let Err(error) = self.decide(&line.schedule, &mut progress).await {
-            tracing::error!(agent = line.schedule.agent.name(), trigger = line.schedule.trigger, "schedule: {error}");
+            tracing::error!(
+                agent = line.schedule.agent.name(),
+                trigger = line.schedule.trigger,
+                "schedule: {error}"
+            );
             progress.retry_at = Some(self.now() + AFTER_FAILURE);
         }
     }
@@ -162,55 +196,73 @@ impl Scheduler {
         let now = self.now() - schedule.offset;
         let next = |after| schedule.next_after(after);
         for (slot, verdict) in due(next, progress.seen, now, schedule.missed, schedule.window) {
-            match verdict {
-                Verdict::Skip(reason) => self.skip(schedule, slot, &reason)?,
-                Verdict::Run { missed: true } => progress.waiting.push_back(slot),
-                Verdict::Run { missed: false } => match schedule.overlap {
-                    Overlap::Allow => self.start(schedule, progress, slot).await?,
-                    Overlap::Queue => progress.waiting.push_back(slot),
-                    Overlap::Skip if self.is_busy(progress) || !progress.waiting.is_empty() => {
-                        let previous = progress.last_run.as_deref().unwrap_or("before it");
-                        self.skip(schedule, slot, &format!("the run {previous} was still going on (overlap: skip)"))?;
-                    }
-                    Overlap::Skip => self.start(schedule, progress, slot).await?,
-                    Overlap::Cancel => {
-                        if let Some(previous) = progress.last_run.clone() {
-                            self.engine.cancel(&previous, "the next slot of its schedule came (overlap: cancel)");
-                            self.engine.finished(&previous).await?;
-                        }
-                        self.start(schedule, progress, slot).await?;
-                    }
-                },
-            }
+            let turn = match (verdict, schedule.overlap) {
+                (Verdict::Skip(reason), _) => Turn::Skip(reason),
+                (Verdict::Run { missed: true }, _) | (_, Overlap::Queue) => Turn::AfterPrevious,
+                (_, Overlap::Allow) => Turn::AtOnce,
+                (_, Overlap::Cancel) => Turn::InsteadOfPrevious,
+                (_, Overlap::Skip) if self.is_busy(progress) || !progress.waiting.is_empty() => {
+                    let previous = progress.last_run.as_deref().unwrap_or("before it");
+                    Turn::Skip(format!("the run {previous} was still going on (overlap: skip)"))
+                }
+                (_, Overlap::Skip) => Turn::AfterPrevious,
+            };
+            progress.waiting.push_back((slot, turn));
             progress.seen = slot;
+            self.take_turns(schedule, progress).await?;
         }
         // What is older than the window was skipped as a whole.
         progress.seen = progress.seen.max(now - schedule.window);
-        while !self.is_busy(progress) {
-            let Some(slot) = progress.waiting.front().copied() else { break };
-            self.start(schedule, progress, slot).await?;
-            progress.waiting.pop_front();
-        }
-        if let (false, Some(run)) = (progress.waiting.is_empty(), progress.last_run.clone()) {
-            let (engine, changed) = (self.engine.clone(), Arc::clone(&self.changed));
+        self.take_turns(schedule, progress).await?;
+        if !progress.waiting.is_empty() && progress.watched != progress.last_run {
+            progress.watched.clone_from(&progress.last_run);
+            let (engine, changed, run) =
+                (self.engine.clone(), Arc::clone(&self.changed), progress.last_run.clone());
             tokio::spawn(async move {
                 // Whatever came of it, the slot that waits is looked at again.
-                let _ = engine.finished(&run).await;
+                let _ = engine.finished(&run.unwrap_or_default()).await;
                 changed.notify_one();
             });
         }
         Ok(())
     }
 
+    /// Brings the slots that wait into the ledger, as far as their turn has come.
+    async fn take_turns(&self, schedule: &Schedule, progress: &mut Progress) -> Result<(), StoreError> {
+        while let Some((slot, turn)) = progress.waiting.front().cloned() {
+            match turn {
+                Turn::Skip(reason) => self.skip(schedule, slot, &reason)?,
+                Turn::AfterPrevious if self.is_busy(progress) => break,
+                Turn::AfterPrevious | Turn::AtOnce => self.start(schedule, progress, slot).await?,
+                Turn::InsteadOfPrevious => {
+                    if let Some(previous) = progress.last_run.clone() {
+                        self.engine.cancel(&previous, "the next slot of its schedule came (overlap: cancel)");
+                        self.engine.finished(&previous).await?;
+                    }
+                    self.start(schedule, progress, slot).await?;
+                }
+            }
+            progress.waiting.pop_front();
+        }
+        Ok(())
+    }
+
     fn skip(&self, schedule: &Schedule, slot: DateTime<Utc>, reason: &str) -> Result<(), StoreError> {
-        let key = SlotKey { agent: schedule.agent.name().to_owned(), trigger: schedule.trigger.clone(), at: slot };
+        let key =
+            SlotKey { agent: schedule.agent.name().to_owned(), trigger: schedule.trigger.clone(), at: slot };
         self.engine.services().store.record_skip(&key, reason, self.now()).map(drop)
     }
 
-    async fn start(&self, schedule: &Schedule, progress: &mut Progress, slot: DateTime<Utc>) -> Result<(), StoreError> {
+    async fn start(
+        &self,
+        schedule: &Schedule,
+        progress: &mut Progress,
+        slot: DateTime<Utc>,
+    ) -> Result<(), StoreError> {
         let agent = schedule.agent.name().to_owned();
         let mut context = Map::new();
-        context.insert("trigger".to_owned(), json!({"kind": "schedule", "name": schedule.trigger, "at": slot}));
+        context
+            .insert("trigger".to_owned(), json!({"kind": "schedule", "name": schedule.trigger, "at": slot}));
         let request = RunRequest {
             agent: agent.clone(),
             target: Target::Task(schedule.chain.clone()),
@@ -228,4 +280,8 @@ impl Scheduler {
         }
         Ok(())
     }
+}
+
+fn is_slot_of(run: &RunRow, trigger: &str) -> bool {
+    matches!(serde_json::from_value(run.actor.clone()), Ok(Actor::Schedule { trigger: found, .. }) if found == trigger)
 }

@@ -114,8 +114,14 @@ mod tests {
             found("01:00:00", "01:40:05", Missed::Once, day),
             list(&[("01:10", "skip"), ("01:20", "skip"), ("01:30", "late"), ("01:40", "run")])
         );
-        assert_eq!(found("01:00:00", "01:25:00", Missed::Skip, day), list(&[("01:10", "skip"), ("01:20", "skip")]));
-        assert_eq!(found("01:00:00", "01:25:00", Missed::All, day), list(&[("01:10", "late"), ("01:20", "late")]));
+        assert_eq!(
+            found("01:00:00", "01:25:00", Missed::Skip, day),
+            list(&[("01:10", "skip"), ("01:20", "skip")])
+        );
+        assert_eq!(
+            found("01:00:00", "01:25:00", Missed::All, day),
+            list(&[("01:10", "late"), ("01:20", "late")])
+        );
     }
 
     #[test]

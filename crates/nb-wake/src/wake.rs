@@ -44,7 +44,8 @@ impl Wake {
 
     /// Starts the scheduler and the bus. Abort the tasks to stop them.
     pub fn spawn(&self) -> [JoinHandle<()>; 2] {
-        let scheduler = Scheduler::new(self.engine.clone(), self.timezone, Arc::clone(&self.scheduler_changed));
+        let scheduler =
+            Scheduler::new(self.engine.clone(), self.timezone, Arc::clone(&self.scheduler_changed));
         let bus = Bus::new(self.engine.clone(), Arc::clone(&self.bus_changed));
         [tokio::spawn(scheduler.run()), tokio::spawn(bus.run())]
     }

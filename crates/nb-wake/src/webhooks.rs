@@ -138,26 +138,42 @@ impl Webhooks {
     }
 
     /// Verifies a delivery, records it and starts its run. `headers` have their names in lower case.
-    pub async fn deliver(&self, hook: &Hook, headers: &[(String, String)], body: &[u8]) -> Result<Delivered, Refusal> {
+    pub async fn deliver(
+        &self,
+        hook: &Hook,
+        headers: &[(String, String)],
+        body: &[u8],
+    ) -> Result<Delivered, Refusal> {
         let now = self.now();
         let sender_id = match (self.secret(hook), hook.verify) {
             (Secret::Known(secret), Some(verify)) => {
                 verify::verify(verify, &secret, Headers(headers), body, now).map_err(|_| {
-                    tracing::warn!(agent = hook.agent, path = hook.path, "a webhook request has no valid signature");
+                    tracing::warn!(
+                        agent = hook.agent,
+                        path = hook.path,
+                        "a webhook request has no valid signature"
+                    );
                     Refusal::Unauthorized
                 })?
             }
             (Secret::Open, _) => None,
             (Secret::Known(_), None) => return Err(Refusal::Unauthorized),
             (Secret::Missing(problem), _) => {
-                tracing::error!(agent = hook.agent, path = hook.path, "a webhook request is turned away: {problem}");
+                tracing::error!(
+                    agent = hook.agent,
+                    path = hook.path,
+                    "a webhook request is turned away: {problem}"
+                );
                 return Err(Refusal::Unauthorized);
             }
         };
         let id = match sender_id.filter(|id| (1..=MAX_ID_BYTES).contains(&id.len())) {
             Some(id) => format!("id:{id}"),
-            None => match self.repeated_body(hook, body, now).map_err(|error| Refusal::Unavailable(error.into()))? {
-                Ok(run) => return Ok(Delivered::Repeated(run)),
+            None => match self
+                .repeated_body(hook, body, now)
+                .map_err(|error| Refusal::Unavailable(error.into()))?
+            {
+                Ok(run) => return self.repeated(Some(run)).await,
                 Err(id) => id,
             },
         };
@@ -174,16 +190,22 @@ impl Webhooks {
         };
         match self.engine.start(request).await {
             Ok(Started::Run(run)) => Ok(Delivered::Accepted(run)),
-            Ok(Started::Already(run)) => {
-                // The first delivery may have been recorded a moment ago: its 2xx, and so this one, waits for the disk.
-                self.engine.services().store.commit().await.map_err(|error| Refusal::Unavailable(error.into()))?;
-                Ok(Delivered::Repeated(run.unwrap_or_default()))
-            }
+            Ok(Started::Already(run)) => self.repeated(run).await,
             Err(error) => {
-                tracing::error!(agent = hook.agent, path = hook.path, "a webhook delivery started no run: {error}");
+                tracing::error!(
+                    agent = hook.agent,
+                    path = hook.path,
+                    "a webhook delivery started no run: {error}"
+                );
                 Err(Refusal::Unavailable(error))
             }
         }
+    }
+
+    /// The first delivery may have been recorded a moment ago: its 2xx, and so that of its repeat, waits for the disk.
+    async fn repeated(&self, run: Option<String>) -> Result<Delivered, Refusal> {
+        self.engine.services().store.commit().await.map_err(|error| Refusal::Unavailable(error.into()))?;
+        Ok(Delivered::Repeated(run.unwrap_or_default()))
     }
 
     /// The headers with which a sender would sign a body, for a person who tries a webhook out. The error is a sentence.
@@ -225,10 +247,16 @@ impl Webhooks {
     }
 
     /// The run of the same body within the window, or the id under which this body is a new delivery.
-    fn repeated_body(&self, hook: &Hook, body: &[u8], now: DateTime<Utc>) -> Result<Result<String, String>, StoreError> {
+    fn repeated_body(
+        &self,
+        hook: &Hook,
+        body: &[u8],
+        now: DateTime<Utc>,
+    ) -> Result<Result<String, String>, StoreError> {
         let hash = hex::encode(Sha256::digest(body));
         let window = now.timestamp().div_euclid(BODY_WINDOW_S);
-        let before = self.engine.services().store.delivery(&hook.path, &format!("body:{hash}@{}", window - 1))?;
+        let before =
+            self.engine.services().store.delivery(&hook.path, &format!("body:{hash}@{}", window - 1))?;
         let recent = before.filter(|delivery| (now - delivery.at).num_seconds() < BODY_WINDOW_S);
         Ok(recent.map(|delivery| delivery.run).ok_or_else(|| format!("body:{hash}@{window}")))
     }

@@ -29,7 +29,10 @@ impl IntoResponse for Refusal {
 
 /// A route that does not exist: an older daemon and a newer client, most likely.
 pub async fn no_route() -> Refusal {
-    Refusal(ApiError::new(ErrorKind::NotFound, "this daemon does not know that request").hint("is the client newer than the daemon?"))
+    Refusal(
+        ApiError::new(ErrorKind::NotFound, "this daemon does not know that request")
+            .hint("is the client newer than the daemon?"),
+    )
 }
 
 /// Something that was tried and failed.

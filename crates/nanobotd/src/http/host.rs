@@ -62,7 +62,12 @@ pub(super) async fn inbox(State(app): State<Arc<App>>) -> Answer<Vec<InboxItem>>
 }
 
 fn key_view(key: &TrustedKey) -> KeyView {
-    KeyView { id: key.id.to_string(), label: key.label.clone(), names: key.globs.clone(), revoked: key.revoked }
+    KeyView {
+        id: key.id.to_string(),
+        label: key.label.clone(),
+        names: key.globs.clone(),
+        revoked: key.revoked,
+    }
 }
 
 pub(super) async fn keys(State(app): State<Arc<App>>) -> Answer<Vec<KeyView>> {
@@ -79,9 +84,9 @@ pub(super) async fn trust(State(app): State<Arc<App>>, Json(request): Json<Trust
 }
 
 pub(super) async fn revoke(State(app): State<Arc<App>>, Path(id): Path<String>) -> Answer<KeyView> {
-    let id: KeyId = id
-        .parse()
-        .map_err(|_| ApiError::new(ErrorKind::Usage, format!("`{id}` is not a key id: 16 hexadecimal digits")))?;
+    let id: KeyId = id.parse().map_err(|_| {
+        ApiError::new(ErrorKind::Usage, format!("`{id}` is not a key id: 16 hexadecimal digits"))
+    })?;
     let mut trust = app.installer.trust()?;
     let label = trust.find(id).map(|key| key.label.clone()).unwrap_or_default();
     let names = trust.find(id).map(|key| key.globs.clone()).unwrap_or_default();

@@ -49,7 +49,11 @@ pub(super) async fn run(State(app): State<Arc<App>>, Json(request): Json<RunRequ
                 // What was said by name counts more than what the input says.
                 Some(Value::Object(input)) => params = input.into_iter().chain(params).collect(),
                 Some(_) => {
-                    return Err(ApiError::new(ErrorKind::Usage, "the input of a tool is a JSON object: its parameters").into());
+                    return Err(ApiError::new(
+                        ErrorKind::Usage,
+                        "the input of a tool is a JSON object: its parameters",
+                    )
+                    .into());
                 }
             }
         }
@@ -68,17 +72,23 @@ pub(super) async fn run(State(app): State<Arc<App>>, Json(request): Json<RunRequ
     });
     let id = match started.await.map_err(|error| not_started(&error))? {
         Started::Run(id) => id,
-        Started::Already(_) => return Err(ApiError::new(ErrorKind::Failed, "the run had been started before").into()),
+        Started::Already(_) => {
+            return Err(ApiError::new(ErrorKind::Failed, "the run had been started before").into());
+        }
     };
-    let row = if request.detach { app.engine.services().store.run(&id) } else { app.engine.finished(&id).await };
+    let row =
+        if request.detach { app.engine.services().store.run(&id) } else { app.engine.finished(&id).await };
     Ok(Json(views::run(&row.map_err(store_failed)?.ok_or_else(|| no_run(&id))?)))
 }
 
 /// Texts from a command line become what the tool's schema says, where that is another type.
 fn typed(params: Map<String, Value>, schema: &Value) -> Map<String, Value> {
     let is_text = |name: &str| {
-        let wanted = schema.pointer(&format!("/properties/{}/type", name.replace('~', "~0").replace('/', "~1")));
-        wanted.is_none_or(|wanted| wanted == "string" || wanted.as_array().is_some_and(|any| any.contains(&"string".into())))
+        let wanted =
+            schema.pointer(&format!("/properties/{}/type", name.replace('~', "~0").replace('/', "~1")));
+        wanted.is_none_or(|wanted| {
+            wanted == "string" || wanted.as_array().is_some_and(|any| any.contains(&"string".into()))
+        })
     };
     let convert = |(name, value): (String, Value)| {
         let converted = match &value {
@@ -90,7 +100,10 @@ fn typed(params: Map<String, Value>, schema: &Value) -> Map<String, Value> {
     params.into_iter().map(convert).collect()
 }
 
-pub(super) async fn list(State(app): State<Arc<App>>, Query(query): Query<RunsQuery>) -> Answer<Vec<RunView>> {
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    Query(query): Query<RunsQuery>,
+) -> Answer<Vec<RunView>> {
     let filter = RunFilter { agent: query.agent, limit: query.limit.unwrap_or(50), before: None };
     let rows = app.engine.services().store.runs(&filter).map_err(store_failed)?;
     Ok(Json(rows.iter().map(views::run).collect()))
@@ -114,7 +127,10 @@ fn no_run(id: &str) -> ApiError {
     ApiError::new(ErrorKind::NotFound, format!("there is no run `{id}`")).hint("nbctl runs lists them")
 }
 
-pub(super) async fn logs(State(app): State<Arc<App>>, Query(query): Query<LogQuery>) -> Result<Response, Refusal> {
+pub(super) async fn logs(
+    State(app): State<Arc<App>>,
+    Query(query): Query<LogQuery>,
+) -> Result<Response, Refusal> {
     if let Some(id) = &query.run
         && app.engine.services().store.run(id).ok().flatten().is_none()
     {
@@ -189,11 +205,15 @@ impl Reader<'_> {
         let mut found: Vec<RunRow> = Vec::new();
         loop {
             let before = found.last().map(|row| row.id.clone());
-            let filter = RunFilter { agent: self.query.agent.clone(), limit: PAGE.min(limit - found.len()), before };
+            let filter =
+                RunFilter { agent: self.query.agent.clone(), limit: PAGE.min(limit - found.len()), before };
             let page = self.store.runs(&filter).map_err(store_failed)?;
             let all = page.len();
             found.extend(page.into_iter().take_while(|row| row.id > self.newest));
-            if all < filter.limit || found.len() >= limit || found.last().is_none_or(|row| row.id <= self.newest) {
+            if all < filter.limit
+                || found.len() >= limit
+                || found.last().is_none_or(|row| row.id <= self.newest)
+            {
                 return Ok(found);
             }
         }

@@ -30,7 +30,10 @@ fn event(row: EventRow) -> EventView {
     EventView { seq: row.seq, id: row.id, name: row.name, data: row.data, source: row.source, at: row.at }
 }
 
-pub(super) async fn publish(State(app): State<Arc<App>>, Json(request): Json<PublishRequest>) -> Answer<EventView> {
+pub(super) async fn publish(
+    State(app): State<Arc<App>>,
+    Json(request): Json<PublishRequest>,
+) -> Answer<EventView> {
     check_event_name(&request.name).map_err(|message| ApiError::new(ErrorKind::Usage, message))?;
     let store = &app.engine.services().store;
     let seq = app.engine.publish(&request.name, request.data, "person", 0).map_err(store_failed)?;
@@ -129,7 +132,10 @@ fn verify_name(verify: Verify) -> &'static str {
     }
 }
 
-pub(super) async fn sign(State(app): State<Arc<App>>, Json(request): Json<SignRequest>) -> Answer<SignedRequest> {
+pub(super) async fn sign(
+    State(app): State<Arc<App>>,
+    Json(request): Json<SignRequest>,
+) -> Answer<SignedRequest> {
     let hooks = app.wake.webhooks().all();
     let found = hooks.iter().find(|hook| hook.agent == request.agent && hook.path == request.path);
     let hook = found.ok_or_else(|| {

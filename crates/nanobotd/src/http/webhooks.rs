@@ -36,7 +36,9 @@ async fn take(app: &App, request: Request) -> Result<Response, Refusal> {
     let webhooks = app.wake.webhooks();
     let hook = webhooks.find(request.method().as_str(), request.uri().path())?;
     let wait = match request.uri().query().map(wait) {
-        Some(Err(())) => return Ok(answer(StatusCode::BAD_REQUEST, &json!({"error": "wait is a duration such as 5s"}))),
+        Some(Err(())) => {
+            return Ok(answer(StatusCode::BAD_REQUEST, &json!({"error": "wait is a duration such as 5s"})));
+        }
         Some(Ok(wait)) => wait,
         None => None,
     };

@@ -24,6 +24,10 @@ impl Ability for DataFetchUrl {
         })
     }
 
+    fn has_scopes(&self) -> bool {
+        true
+    }
+
     fn effect(&self, _args: &Value) -> Effect {
         Effect::Outside
     }

@@ -44,14 +44,22 @@ impl Ability for EventPublish {
         let Args { name, data } = super::parse(args)?;
         check_event_name(&name)?;
         if event_segments(&name).first().is_some_and(|first| RESERVED.contains(&first.as_str())) {
-            return Err(format!("event `{name}`: names that begin with {} are the daemon's own", RESERVED.join(", ")));
+            return Err(format!(
+                "event `{name}`: names that begin with {} are the daemon's own",
+                RESERVED.join(", ")
+            ));
         }
         let bytes = data.to_string().len();
         if bytes > MAX_DATA_BYTES {
-            return Err(format!("event `{name}`: the data has {bytes} bytes; at most {MAX_DATA_BYTES} are allowed"));
+            return Err(format!(
+                "event `{name}`: the data has {bytes} bytes; at most {MAX_DATA_BYTES} are allowed"
+            ));
         }
         let run = call.run;
-        let seq = run.engine.publish(&name, data, run.agent.name(), run.depth).map_err(|error| error.to_string())?;
+        let seq = run
+            .engine
+            .publish(&name, data, run.agent.name(), run.depth)
+            .map_err(|error| error.to_string())?;
         Ok(Reply::Value(json!({"seq": seq})))
     }
 }

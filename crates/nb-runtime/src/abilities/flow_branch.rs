@@ -25,7 +25,16 @@ impl Ability for FlowBranch {
     }
 
     fn schema(&self) -> Value {
-        let ops = ["equals", "not_equals", "contains", "greater_than", "less_than", "is_empty", "is_not_empty", "matches"];
+        let ops = [
+            "equals",
+            "not_equals",
+            "contains",
+            "greater_than",
+            "less_than",
+            "is_empty",
+            "is_not_empty",
+            "matches",
+        ];
         json!({
             "type": "object",
             "properties": {

@@ -51,6 +51,10 @@ impl Ability for HttpFetch {
         })
     }
 
+    fn has_scopes(&self) -> bool {
+        true
+    }
+
     fn effect(&self, _args: &Value) -> Effect {
         Effect::Outside
     }
@@ -77,8 +81,11 @@ impl Ability for HttpFetch {
             request.timeout = Duration::from_millis(timeout);
         }
         let response = send(call, request).await?;
-        let headers: Map<String, Value> =
-            response.headers.iter().map(|(name, value)| (name.clone(), Value::String(value.clone()))).collect();
+        let headers: Map<String, Value> = response
+            .headers
+            .iter()
+            .map(|(name, value)| (name.clone(), Value::String(value.clone())))
+            .collect();
         Ok(Reply::Value(json!({
             "status": response.status,
             "headers": headers,
@@ -102,7 +109,11 @@ pub(super) async fn send(call: &AbilityCall<'_>, mut request: Request) -> Result
     let secret_hosts = hosts.clone().unwrap_or_default();
     for name in &call.run.agent.spec.manifest.secrets {
         if let Some(value) = services.secrets.value(name) {
-            request.secrets.push(Secret { name: name.clone(), value: value.into(), hosts: secret_hosts.clone() });
+            request.secrets.push(Secret {
+                name: name.clone(),
+                value: value.into(),
+                hosts: secret_hosts.clone(),
+            });
         }
     }
     request.scope = hosts.map_or(HostScope::Any, HostScope::Hosts);

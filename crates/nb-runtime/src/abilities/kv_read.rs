@@ -50,7 +50,9 @@ impl Ability for KvRead {
         let namespace = call.run.agent.spec.manifest.kv_namespace();
         let store = &call.run.engine.services().store;
         let value = match super::parse(args)? {
-            Args::Get { key } => store.kv_get(namespace, &key).map_err(|error| error.to_string())?.unwrap_or_default(),
+            Args::Get { key } => {
+                store.kv_get(namespace, &key).map_err(|error| error.to_string())?.unwrap_or_default()
+            }
             Args::List { prefix, limit } => {
                 let limit = limit.unwrap_or(MAX_LISTED);
                 let found = store.kv_list(namespace, &prefix.unwrap_or_default(), limit);

@@ -53,7 +53,9 @@ impl Ability for KvWrite {
         let value = match super::parse(args)? {
             Args::Set { key, value } => store.kv_set(namespace, &key, &value).map(|()| Value::Null),
             Args::Delete { key } => store.kv_delete(namespace, &key).map(Value::Bool),
-            Args::Increment { key, by } => store.kv_increment(namespace, &key, by.unwrap_or(1)).map(Value::from),
+            Args::Increment { key, by } => {
+                store.kv_increment(namespace, &key, by.unwrap_or(1)).map(Value::from)
+            }
             Args::CompareAndSet { key, expected, value } => {
                 store.kv_compare_and_set(namespace, &key, expected.as_ref(), value.as_ref()).map(Value::Bool)
             }

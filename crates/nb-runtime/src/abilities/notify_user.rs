@@ -52,7 +52,8 @@ impl Ability for NotifyUser {
         let args: Args = super::parse(args)?;
         let run = call.run;
         let services = run.engine.services();
-        let body = args.message.or(args.body).map(|body| nb_spec::condition::as_text(&body)).unwrap_or_default();
+        let body =
+            args.message.or(args.body).map(|body| nb_spec::condition::as_text(&body)).unwrap_or_default();
         let notification = Notification {
             agent: run.agent.name().to_owned(),
             run: run.id.clone(),

@@ -15,7 +15,13 @@ impl Scheme for Github {
         &[HEADER]
     }
 
-    fn verify(&self, secret: &[u8], headers: Headers<'_>, body: &[u8], _: DateTime<Utc>) -> Result<Option<String>, Forged> {
+    fn verify(
+        &self,
+        secret: &[u8],
+        headers: Headers<'_>,
+        body: &[u8],
+        _: DateTime<Utc>,
+    ) -> Result<Option<String>, Forged> {
         let given = headers.one(HEADER).and_then(|value| value.strip_prefix("sha256=")).ok_or(Forged)?;
         check_hex(secret, given, body)?;
         Ok(headers.one(DELIVERY).map(str::to_owned))

@@ -13,7 +13,13 @@ impl Scheme for HmacHex {
         &[HEADER]
     }
 
-    fn verify(&self, secret: &[u8], headers: Headers<'_>, body: &[u8], _: DateTime<Utc>) -> Result<Option<String>, Forged> {
+    fn verify(
+        &self,
+        secret: &[u8],
+        headers: Headers<'_>,
+        body: &[u8],
+        _: DateTime<Utc>,
+    ) -> Result<Option<String>, Forged> {
         let given = headers.one(HEADER).ok_or(Forged)?;
         check_hex(secret, given.strip_prefix("sha256=").unwrap_or(given), body).map(|()| None)
     }

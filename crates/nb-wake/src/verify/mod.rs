@@ -38,7 +38,13 @@ trait Scheme {
     /// The headers that carry the proof; they reach no task and no record.
     fn headers(&self) -> &'static [&'static str];
     /// Checks a request, and gives the sender's id of the delivery where the scheme has one.
-    fn verify(&self, secret: &[u8], headers: Headers<'_>, body: &[u8], now: DateTime<Utc>) -> Result<Option<String>, Forged>;
+    fn verify(
+        &self,
+        secret: &[u8],
+        headers: Headers<'_>,
+        body: &[u8],
+        now: DateTime<Utc>,
+    ) -> Result<Option<String>, Forged>;
     /// The headers that a sender would add. `id` names the delivery.
     fn sign(&self, secret: &[u8], body: &[u8], now: DateTime<Utc>, id: &str) -> Vec<(String, String)>;
 }
@@ -119,7 +125,11 @@ mod tests {
             };
             assert!(check(SECRET, &headers, b"body").is_ok(), "{with:?}");
             assert_eq!(check(SECRET, &headers, b"bodY"), Err(Forged), "{with:?}: another body");
-            assert_eq!(check(b"another secret of many bytes", &headers, b"body"), Err(Forged), "{with:?}: another secret");
+            assert_eq!(
+                check(b"another secret of many bytes", &headers, b"body"),
+                Err(Forged),
+                "{with:?}: another secret"
+            );
             assert_eq!(check(SECRET, &[], b"body"), Err(Forged), "{with:?}: no signature");
             for index in 0..headers.len() {
                 if scheme(with).headers().contains(&headers[index].0.as_str()) {
@@ -145,8 +155,12 @@ mod tests {
     #[test]
     fn the_github_scheme_agrees_with_its_published_example() {
         let headers = sign(Verify::Github, b"It's a Secret to Everybody", b"Hello, World!", now(), "guid");
-        let signature = headers.iter().find(|(name, _)| name == "X-Hub-Signature-256").map(|(_, value)| value.as_str());
-        assert_eq!(signature, Some("sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17"));
+        let signature =
+            headers.iter().find(|(name, _)| name == "X-Hub-Signature-256").map(|(_, value)| value.as_str());
+        assert_eq!(
+            signature,
+            Some("sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17")
+        );
     }
 
     #[test]

@@ -14,7 +14,13 @@ impl Scheme for Standard {
         &["webhook-signature"]
     }
 
-    fn verify(&self, secret: &[u8], headers: Headers<'_>, body: &[u8], now: DateTime<Utc>) -> Result<Option<String>, Forged> {
+    fn verify(
+        &self,
+        secret: &[u8],
+        headers: Headers<'_>,
+        body: &[u8],
+        now: DateTime<Utc>,
+    ) -> Result<Option<String>, Forged> {
         let id = headers.one("webhook-id").ok_or(Forged)?;
         let at = headers.one("webhook-timestamp").filter(|at| is_fresh(at, now)).ok_or(Forged)?;
         let given = headers.one("webhook-signature").ok_or(Forged)?;

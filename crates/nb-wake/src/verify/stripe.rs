@@ -11,10 +11,20 @@ impl Scheme for Stripe {
         &["stripe-signature"]
     }
 
-    fn verify(&self, secret: &[u8], headers: Headers<'_>, body: &[u8], now: DateTime<Utc>) -> Result<Option<String>, Forged> {
+    fn verify(
+        &self,
+        secret: &[u8],
+        headers: Headers<'_>,
+        body: &[u8],
+        now: DateTime<Utc>,
+    ) -> Result<Option<String>, Forged> {
         let header = headers.one("stripe-signature").ok_or(Forged)?;
         let parts = || header.split(',').filter_map(|part| part.trim().split_once('='));
-        let at = parts().find(|(name, _)| *name == "t").map(|(_, at)| at).filter(|at| is_fresh(at, now)).ok_or(Forged)?;
+        let at = parts()
+            .find(|(name, _)| *name == "t")
+            .map(|(_, at)| at)
+            .filter(|at| is_fresh(at, now))
+            .ok_or(Forged)?;
         let expected = mac(secret, &[at.as_bytes(), b".", body]);
         let fits = parts()
             .filter(|(name, _)| *name == "v1")

@@ -7,10 +7,16 @@ use super::wrong;
 use crate::error::Error;
 
 /// Posts a body to `http://ADDRESS:PORT/PATH`, and gives the status and the body of the answer.
-pub(super) async fn post(url: &str, headers: &[(String, String)], body: &str) -> Result<(u16, String), Error> {
+pub(super) async fn post(
+    url: &str,
+    headers: &[(String, String)],
+    body: &str,
+) -> Result<(u16, String), Error> {
     let failed = |why: &str| wrong(format!("POST {url}: {why}"));
-    let (address, path) =
-        url.strip_prefix("http://").and_then(|rest| rest.split_once('/')).ok_or_else(|| failed("is not such an address"))?;
+    let (address, path) = url
+        .strip_prefix("http://")
+        .and_then(|rest| rest.split_once('/'))
+        .ok_or_else(|| failed("is not such an address"))?;
     let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     let head = format!(
         "POST /{path} HTTP/1.1\r\nHost: {address}\r\nContent-Length: {}\r\nConnection: close\r\n{headers}\r\n",

@@ -72,7 +72,11 @@ impl<'a> Report<'a> {
             }
             page.table(&table);
             page.line("");
-            page.line(format!("All {} steps did what they say, in {}.", self.taken.len(), time::duration(total)));
+            page.line(format!(
+                "All {} steps did what they say, in {}.",
+                self.taken.len(),
+                time::duration(total)
+            ));
             page.line("Your own first bot: see \"A first bot\" in README.md.");
         })
     }

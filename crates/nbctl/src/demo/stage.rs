@@ -36,8 +36,11 @@ pub(super) struct Stage {
 impl Stage {
     /// Makes the home.
     pub fn set(keep: bool) -> Result<Self, Error> {
-        let home = TempDir::with_prefix("nanobot-demo-")
-            .map_err(|source| Error::Io { action: "make a folder in", path: std::env::temp_dir(), source })?;
+        let home = TempDir::with_prefix("nanobot-demo-").map_err(|source| Error::Io {
+            action: "make a folder in",
+            path: std::env::temp_dir(),
+            source,
+        })?;
         let paths = Paths::in_home(home.path());
         Ok(Self { client: Client::new(&paths.socket), home, keep, paths, daemon: None })
     }
@@ -55,7 +58,8 @@ impl Stage {
         let dir = self.paths.config.join("secrets");
         self.make_dir(&dir)?;
         let path = dir.join(name);
-        let written = fs::write(&path, value).and_then(|()| fs::set_permissions(&path, fs::Permissions::from_mode(0o600)));
+        let written = fs::write(&path, value)
+            .and_then(|()| fs::set_permissions(&path, fs::Permissions::from_mode(0o600)));
         written.map_err(|source| Error::Io { action: "write", path, source })
     }
 
@@ -68,7 +72,8 @@ impl Stage {
     pub fn package(&self, files: &Files, key: Option<&SecretKey>) -> Result<Vec<u8>, Error> {
         // One build of each agent: any serial does.
         let options = BuildOptions { modified: 1, serial: Some(1), key };
-        let built = build(files, options).map_err(|source| Error::Package { path: "the sample".into(), source })?;
+        let built =
+            build(files, options).map_err(|source| Error::Package { path: "the sample".into(), source })?;
         Ok(built.bytes)
     }
 
@@ -111,14 +116,21 @@ impl Stage {
         let mut daemon = self.daemon.take().ok_or_else(|| wrong("there is no daemon"))?;
         let id = daemon.id();
         let killed = daemon.kill().and_then(|()| daemon.wait());
-        killed.map_err(|source| Error::Io { action: "kill", path: format!("process {id}").into(), source })?;
+        killed.map_err(|source| Error::Io {
+            action: "kill",
+            path: format!("process {id}").into(),
+            source,
+        })?;
         Ok(id)
     }
 
     /// Trusts a key.
     pub async fn trust(&self, key: &SecretKey) -> Result<KeyView, Error> {
-        let request =
-            TrustRequest { public_key: key.public().to_string(), label: "demo".to_owned(), names: Vec::new() };
+        let request = TrustRequest {
+            public_key: key.public().to_string(),
+            label: "demo".to_owned(),
+            names: Vec::new(),
+        };
         Ok(self.client.post("/v1/keys", &request).await?)
     }
 
@@ -197,11 +209,17 @@ impl Drop for Stage {
 
 /// The daemon beside this program.
 fn daemon_program() -> Result<PathBuf, Error> {
-    let this = std::env::current_exe().map_err(|source| Error::Io { action: "find", path: "this program".into(), source })?;
+    let this = std::env::current_exe().map_err(|source| Error::Io {
+        action: "find",
+        path: "this program".into(),
+        source,
+    })?;
     let program = this.with_file_name("nanobotd");
     if program.exists() {
         return Ok(program);
     }
     let message = format!("there is no {}", program.display());
-    Err(ApiError::new(nb_api::ErrorKind::NotFound, message).hint("nanobotd and nbctl belong into one folder").into())
+    Err(ApiError::new(nb_api::ErrorKind::NotFound, message)
+        .hint("nanobotd and nbctl belong into one folder")
+        .into())
 }

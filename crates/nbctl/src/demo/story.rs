@@ -23,7 +23,9 @@ pub(super) async fn tell(stage: &mut Stage, report: &mut Report<'_>) -> Result<(
         let key = made.insert(stage.make_key()?);
         Ok(vec![format!("made the key {}", key.id())])
     };
-    report.step("a signing key", "Packages are signed with minisign keys; nothing else installs.", make_key).await?;
+    report
+        .step("a signing key", "Packages are signed with minisign keys; nothing else installs.", make_key)
+        .await?;
     let key = made.ok_or_else(|| wrong("there is no key"))?;
 
     let mut packages = Vec::new();
@@ -37,7 +39,13 @@ pub(super) async fn tell(stage: &mut Stage, report: &mut Report<'_>) -> Result<(
         lines.insert(0, format!("built and signed {} packages", packages.len()));
         Ok(lines)
     };
-    report.step("the sample agents", "Each is a folder: a manifest, tools in Lua or Fennel, chains of steps.", build).await?;
+    report
+        .step(
+            "the sample agents",
+            "Each is a folder: a manifest, tools in Lua or Fennel, chains of steps.",
+            build,
+        )
+        .await?;
 
     stage.put_secret("GITHUB_WEBHOOK", &format!("demo-secret-of-{}", key.id()))?;
     let start = async {
@@ -48,30 +56,84 @@ pub(super) async fn tell(stage: &mut Stage, report: &mut Report<'_>) -> Result<(
             format!("notifications go to the {}", status.notifications),
         ])
     };
-    report.step("the daemon", "It compiles its sandbox once per home, and serves its owner on a Unix socket.", start).await?;
+    report
+        .step(
+            "the daemon",
+            "It compiles its sandbox once per home, and serves its owner on a Unix socket.",
+            start,
+        )
+        .await?;
 
-    report.step("install", "A person decides what each agent may do; here: all that it asks for.", install(stage, &packages)).await?;
-    report.step("two tools", "Each call gets a fresh WebAssembly sandbox, with fuel and memory to the manifest's limit.", tools(stage)).await?;
-    report.step("a schedule and its event", "heartbeat wakes every 5 s and publishes an event; heartbeat-log wakes on it.", beat(stage)).await?;
+    report
+        .step(
+            "install",
+            "A person decides what each agent may do; here: all that it asks for.",
+            install(stage, &packages),
+        )
+        .await?;
+    report
+        .step(
+            "two tools",
+            "Each call gets a fresh WebAssembly sandbox, with fuel and memory to the manifest's limit.",
+            tools(stage),
+        )
+        .await?;
+    report
+        .step(
+            "a schedule and its event",
+            "heartbeat wakes every 5 s and publishes an event; heartbeat-log wakes on it.",
+            beat(stage),
+        )
+        .await?;
 
     let signed = stage.sign("repo-watch", HOOK, PUSH).await?;
     let mut first_run = String::new();
     report
-        .step("a webhook", "A push event as GitHub sends it: verified, recorded on disk, then answered, then run.", async {
-            let (run, lines) = deliver(stage, &signed).await?;
-            first_run = run;
-            Ok(lines)
-        })
+        .step(
+            "a webhook",
+            "A push event as GitHub sends it: verified, recorded on disk, then answered, then run.",
+            async {
+                let (run, lines) = deliver(stage, &signed).await?;
+                first_run = run;
+                Ok(lines)
+            },
+        )
         .await?;
-    report.step("the same delivery again", "Senders repeat themselves; a delivery is processed once.", repeat(stage, &signed, &first_run)).await?;
-    report.step("a forged delivery", "One byte of the body differs from what was signed.", forge(stage, &signed)).await?;
-    report.step("a tampered package", "One byte of a signed package differs.", tamper(stage, &packages)).await?;
+    report
+        .step(
+            "the same delivery again",
+            "Senders repeat themselves; a delivery is processed once.",
+            repeat(stage, &signed, &first_run),
+        )
+        .await?;
+    report
+        .step(
+            "a forged delivery",
+            "One byte of the body differs from what was signed.",
+            forge(stage, &signed),
+        )
+        .await?;
+    report
+        .step("a tampered package", "One byte of a signed package differs.", tamper(stage, &packages))
+        .await?;
 
     let prank = stage.package(&mischief(), Some(&key))?;
     stage.install(prank, "none").await?;
     report.step("a tool that loops for ever", "`while true do end`", loop_forever(stage)).await?;
-    report.step("a power that was not granted", "The tool asks for http.fetch; the person said no.", phone_home(stage)).await?;
-    report.step("kill -9", "A delivery is accepted, and the daemon is killed before it can tell anybody.", survive(stage, &key)).await
+    report
+        .step(
+            "a power that was not granted",
+            "The tool asks for http.fetch; the person said no.",
+            phone_home(stage),
+        )
+        .await?;
+    report
+        .step(
+            "kill -9",
+            "A delivery is accepted, and the daemon is killed before it can tell anybody.",
+            survive(stage, &key),
+        )
+        .await
 }
 
 async fn install(stage: &Stage, packages: &[(&str, Vec<u8>)]) -> Result<Vec<String>, Error> {
@@ -100,7 +162,10 @@ async fn tools(stage: &Stage) -> Result<Vec<String>, Error> {
 async fn beat(stage: &Stage) -> Result<Vec<String>, Error> {
     let log = stage.next_run("heartbeat-log", 0).await?;
     let schedules: Vec<ScheduleView> = stage.client.get("/v1/schedules", &()).await?;
-    let slot = schedules.first().and_then(|schedule| schedule.last.last()).ok_or_else(|| wrong("no slot was decided"))?;
+    let slot = schedules
+        .first()
+        .and_then(|schedule| schedule.last.last())
+        .ok_or_else(|| wrong("no slot was decided"))?;
     Ok(vec![
         format!("heartbeat woke by its schedule, heartbeat-log by the event, {} later", lag(slot.at, &log)),
         format!("{}: {}", log.agent, log.actor),
@@ -116,23 +181,42 @@ async fn deliver(stage: &Stage, signed: &SignedRequest) -> Result<(String, Vec<S
     let answer = send(signed, PUSH, 202).await?;
     let answered = began.elapsed().as_secs_f64() * 1e3;
     let record = stage.ended(&answer.run).await?;
-    let tell = record.events.iter().find(|event| event.event == "step.finished" && event.fields.get("step") == Some(&"tell".into()));
-    let shown = tell.and_then(|event| event.fields.get("output")).and_then(|output| output.get("shown")).and_then(Value::as_str);
+    let tell = record
+        .events
+        .iter()
+        .find(|event| event.event == "step.finished" && event.fields.get("step") == Some(&"tell".into()));
+    let shown = tell
+        .and_then(|event| event.fields.get("output"))
+        .and_then(|output| output.get("shown"))
+        .and_then(Value::as_str);
     let mut lines = vec![
-        format!("answered 202 after {}; the notification went to the {}", time::duration(answered), shown.unwrap_or("nowhere")),
+        format!(
+            "answered 202 after {}; the notification went to the {}",
+            time::duration(answered),
+            shown.unwrap_or("nowhere")
+        ),
         format!("{} recorded {} events:", answer.run, record.events.len()),
     ];
     let steps = record.events.iter().filter(|event| event.event == "step.finished");
     lines.extend(steps.map(|event| {
         let field = |name: &str| event.fields.get(name).map(Value::to_string).unwrap_or_default();
-        format!("  step {} {}: {}", field("step").trim_matches('"'), field("status").trim_matches('"'), field("output"))
+        format!(
+            "  step {} {}: {}",
+            field("step").trim_matches('"'),
+            field("status").trim_matches('"'),
+            field("output")
+        )
     }));
     match shown {
         Some("desktop") => lines.push("the notification is on your screen".to_owned()),
         Some("inbox") => {
             let inbox: Vec<InboxItem> = stage.client.get("/v1/inbox", &()).await?;
             let item = inbox.first().ok_or_else(|| wrong("the inbox is empty"))?;
-            lines.push(format!("the notification reads: {}\n  {}", item.title, item.body.replace('\n', "\n  ")));
+            lines.push(format!(
+                "the notification reads: {}\n  {}",
+                item.title,
+                item.body.replace('\n', "\n  ")
+            ));
         }
         _ => return Err(wrong("the notification was shown nowhere")),
     }
@@ -206,8 +290,11 @@ async fn survive(stage: &mut Stage, key: &SecretKey) -> Result<Vec<String>, Erro
     let url = format!("{}{HOOK}", stage.webhooks_at().await?);
     let again = send(&SignedRequest { url, ..signed }, &push, 200).await?;
     let after = stage.runs(None).await?;
-    let lost: Vec<&str> =
-        before.iter().filter(|old| !after.iter().any(|run| run.id == old.id)).map(|old| old.id.as_str()).collect();
+    let lost: Vec<&str> = before
+        .iter()
+        .filter(|old| !after.iter().any(|run| run.id == old.id))
+        .map(|old| old.id.as_str())
+        .collect();
     if !lost.is_empty() || again.run != run.id {
         return Err(wrong(format!("lost after kill -9: {}", lost.join(", "))));
     }
@@ -216,7 +303,11 @@ async fn survive(stage: &mut Stage, key: &SecretKey) -> Result<Vec<String>, Erro
         return Err(wrong("the trusted key is lost"));
     }
     Ok(vec![
-        format!("killed process {killed}; ready again after {}: all {} runs are there", time::duration(status.start_ms), after.len()),
+        format!(
+            "killed process {killed}; ready again after {}: all {} runs are there",
+            time::duration(status.start_ms),
+            after.len()
+        ),
         format!("the accepted delivery ran once, as {} ({}); sent again it is known", run.id, run.status),
     ])
 }
