@@ -23,7 +23,8 @@ use tracing_subscriber::EnvFilter;
 use crate::cli::Cli;
 use crate::config::Config;
 use crate::desktop::Desktop;
-use crate::http::{self, App, follow};
+use crate::http::serve::serve;
+use crate::http::{self, App};
 use crate::installer::Installer;
 use crate::instance::Instance;
 use crate::secrets::SecretFiles;
@@ -186,13 +187,10 @@ impl Daemon {
         let webhooks = self.webhooks.lock().await.take().ok_or("the webhooks are served already")?;
         app.wake.agents_changed();
         let wakers = app.wake.spawn();
-        let mut leaving = app.leaving.clone();
-        let mut leaving_too = app.leaving.clone();
-        let api = axum::serve(socket, http::api(Arc::clone(app)))
-            .with_graceful_shutdown(async move { follow::left(&mut leaving).await });
-        let hooks = axum::serve(webhooks, http::webhooks::routes(Arc::clone(app)))
-            .with_graceful_shutdown(async move { follow::left(&mut leaving_too).await });
-        let (api, hooks) = (tokio::spawn(api.into_future()), tokio::spawn(hooks.into_future()));
+        let api = serve(socket, http::api(Arc::clone(app)), app.leaving.clone());
+        let hooks = serve(webhooks, http::webhooks::routes(Arc::clone(app)), app.leaving.clone());
+        tokio::spawn(api);
+        tokio::spawn(hooks);
 
         let start_ms = app.began.elapsed().as_secs_f64() * 1e3;
         // Set here only, and once.
@@ -215,7 +213,6 @@ impl Daemon {
         for waker in wakers {
             waker.abort();
         }
-        drop((api, hooks));
         result
     }
 

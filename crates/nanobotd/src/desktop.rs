@@ -8,7 +8,7 @@ use nb_runtime::services::{Notification, Notifier, Priority};
 use tokio::sync::Mutex;
 use zbus::{Connection, Error, Variant, fdo};
 
-/// A server that does not answer within this time is no server.
+/// A bus or a server that does not answer within this time is none.
 const DEADLINE: Duration = Duration::from_secs(3);
 /// More of a text, in characters, does not fit on a screen; the run's record has it whole.
 const LONGEST: usize = 4000;
@@ -64,7 +64,7 @@ impl Desktop {
 async fn in_time<T>(ask: impl Future<Output = zbus::Result<T>>) -> Result<T, String> {
     match tokio::time::timeout(DEADLINE, ask).await {
         Ok(answer) => answer.map_err(|error| reason(&error)),
-        Err(_) => Err(format!("the notification server did not answer within {} s", DEADLINE.as_secs())),
+        Err(_) => Err(format!("the desktop did not answer within {} s", DEADLINE.as_secs())),
     }
 }
 

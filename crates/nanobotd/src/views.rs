@@ -29,7 +29,8 @@ pub fn permissions(requested: &[String], granted: &[String]) -> Vec<PermissionVi
 
 /// The warnings of an agent, a sentence each.
 pub fn warnings(agent: &Agent) -> Vec<String> {
-    agent.warnings.iter().map(ToString::to_string).collect()
+    let place = |line: Option<usize>| line.map(|line| format!(":{line}")).unwrap_or_default();
+    agent.warnings.iter().map(|found| format!("{}{}: {}", found.file, place(found.line), found.message)).collect()
 }
 
 /// A line of the list of agents.

@@ -8,6 +8,9 @@ use serde::de::DeserializeOwned;
 use crate::positions::Positions;
 use crate::problem::Problems;
 
+/// The largest document that is read, in bytes: people write these by hand.
+const MAX_BYTES: usize = 256 << 10;
+
 /// A text with the place of every value in it.
 #[derive(Debug)]
 pub struct Document<'a> {
@@ -19,6 +22,10 @@ pub struct Document<'a> {
 impl<'a> Document<'a> {
     /// Takes a file's bytes; what is not UTF-8 is a problem of that file.
     pub fn new(file: &'a str, bytes: &'a [u8], problems: &mut Problems) -> Option<Self> {
+        if bytes.len() > MAX_BYTES {
+            problems.error(file, None, format!("has {} bytes; at most {MAX_BYTES} are read", bytes.len()));
+            return None;
+        }
         match std::str::from_utf8(bytes) {
             Ok(text) => Some(Self { file, text, positions: Positions::of(text) }),
             Err(error) => {

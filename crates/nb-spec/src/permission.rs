@@ -4,32 +4,18 @@
 
 use std::fmt;
 
-/// The abilities that have a meaning, and that meaning for the person who grants it.
+/// The abilities of this version, each in words for the person who grants it.
 const KNOWN: &[(&str, &str)] = &[
     ("data.fetch_url", "read pages from the web"),
-    ("email.send", "send e-mail through your mail server"),
     ("event.publish", "publish events, which may wake other agents"),
-    ("files.list", "list files in the folders you name"),
-    ("files.read", "read files in the folders you name"),
-    ("files.write", "write files in the folders you name"),
     ("flow.branch", "decide between steps of its chains"),
     ("flow.stop", "end its chains early"),
     ("http.fetch", "send requests to servers on the internet"),
     ("kv.read", "read its own stored values"),
     ("kv.write", "change its own stored values"),
-    ("llm.chat", "talk to its language model"),
-    ("llm.query", "ask its language model"),
-    ("llm.summarize", "summarize with its language model"),
     ("log.error", "write errors to its log"),
     ("log.info", "write to its log"),
-    ("nlp.sentiment", "rate the mood of a text"),
-    ("nlp.summarize", "summarize a text"),
     ("notify.user", "show you notifications"),
-    ("schedule.delay", "pause for a while"),
-    ("storage.get", "read its own stored files"),
-    ("storage.set", "change its own stored files"),
-    ("trading.get_price", "look up market prices"),
-    ("unsandboxed", "run its tools with the full rights of your user account"),
 ];
 
 /// A permission as it is asked for or granted.

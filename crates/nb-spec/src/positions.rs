@@ -5,7 +5,10 @@
 
 use std::collections::HashMap;
 
-use saphyr_parser::{Event, Parser, ScalarStyle, Span, SpannedEventReceiver};
+use saphyr_parser::{Event, Parser, ScalarStyle, Span};
+
+/// Deeper documents are refused by serde_yaml; their paths would be long and many.
+const MAX_DEPTH: usize = 128;
 
 /// Lines by path. The line of a mapping's value is the line of its key.
 #[derive(Debug, Default)]
@@ -18,8 +21,13 @@ impl Positions {
     /// Reads the positions of the first document; of a broken one, those up to the break.
     pub(crate) fn of(text: &str) -> Self {
         let mut walk = Walk::default();
-        // A syntax error is reported by serde_yaml; what was found before it is still right.
-        let _ = Parser::new_from_str(text).load(&mut walk, false);
+        // A syntax error ends the walk and is reported by serde_yaml; what was found before it is right.
+        for (event, span) in Parser::new_from_str(text).map_while(Result::ok) {
+            if walk.stack.len() > MAX_DEPTH || matches!(event, Event::DocumentEnd) {
+                break;
+            }
+            walk.take(event, span);
+        }
         walk.found
     }
 
@@ -71,8 +79,8 @@ fn join(path: &str, part: &str) -> String {
     if path.is_empty() { part.to_owned() } else { format!("{path}.{part}") }
 }
 
-impl<'input> SpannedEventReceiver<'input> for Walk {
-    fn on_event(&mut self, event: Event<'input>, span: Span) {
+impl Walk {
+    fn take(&mut self, event: Event<'_>, span: Span) {
         let line = span.start.line();
         match event {
             Event::Scalar(text, style, ..) => {

@@ -16,8 +16,7 @@ const AFTER_HELP: &str = "\
 First steps:
   nbctl key generate me                     make a signing key
   nbctl package build DIR --sign me         pack and sign an agent
-  nbctl key trust ~/.config/nanobot/keys/me.pub
-                                            let the daemon accept the key
+  nbctl key trust me                        let the daemon accept the key
   nbctl install hello-0.1.0.nap             install it, and decide what it may do
   nbctl run hello                           run it
 

@@ -5,6 +5,7 @@ pub mod error;
 pub mod follow;
 pub mod host;
 pub mod runs;
+pub mod serve;
 pub mod wake;
 pub mod webhooks;
 

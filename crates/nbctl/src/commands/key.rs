@@ -36,7 +36,7 @@ enum Command {
     },
     /// Accept packages that this key signed.
     Trust {
-        /// A minisign public key.
+        /// A file with a minisign public key, or the name of a key made here.
         file: PathBuf,
         /// Only agents whose name matches, such as 'repo-*'; may be given several times.
         #[arg(long = "for", value_name = "GLOB")]
@@ -117,10 +117,14 @@ fn generated_text(generated: &Generated, page: &mut Page) {
         ("secret", generated.secret_key.display().to_string().into()),
         ("public", generated.public_key.display().to_string().into()),
     ]);
-    page.next(&format!("nbctl key trust {}", super::shell::quote_path(&generated.public_key)));
+    page.next(&format!("nbctl key trust {}", generated.public_key.file_stem().unwrap_or_default().display()));
 }
 
 async fn trust(context: &Context, file: &Path, names: Vec<String>) -> Result<(), Error> {
+    // A name without a file is that of a key made here.
+    let own = file.to_str().and_then(|name| key_file(context.places.keys().ok()?, name, "pub").ok());
+    let own = own.filter(|own| !file.exists() && own.exists());
+    let file = own.as_deref().unwrap_or(file);
     // Read as a public key first: a secret key that was named by mistake must not leave this process.
     let key = PublicKey::load(file)?;
     let label = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
