@@ -83,11 +83,12 @@ fn plain_path(path: &str) -> String {
     path.split('.').filter(|part| *part != "?").collect::<Vec<_>>().join(".")
 }
 
-/// The candidate that `word` was probably meant to be: at most two slips away, and less than half of the word.
+/// The candidate that `word` was probably meant to be: at most two slips away, and less than half of a word that is
+/// long enough to be mistyped.
 pub fn nearest<'c>(word: &str, candidates: impl Iterator<Item = &'c str>) -> Option<&'c str> {
     candidates
         .map(|candidate| (strsim::osa_distance(word, candidate), candidate))
-        .filter(|(distance, _)| *distance <= 2 && distance * 2 < word.len().max(3))
+        .filter(|(distance, _)| *distance <= 2 && distance * 2 < word.len())
         .min()
         .map(|(_, candidate)| candidate)
 }

@@ -241,7 +241,8 @@ fn a_document_that_is_made_to_hurt_is_refused() {
     let deep = "[".repeat(200_000);
     let large = format!("name: demo\nversion: 1.0.0\ndescription: {}\n", "x".repeat(300_000));
     let doubling: String = (1..40).map(|n| format!("a{n}: &a{n} [*a{}, *a{}]\n", n - 1, n - 1)).collect();
-    let aliases = format!("a0: &a0 [x]\n{doubling}");
+    let tool = "name: demo\nversion: 1.0.0\ntools: [{name: t, lua: x, parameters: *a39}]\n";
+    let aliases = format!("a0: &a0 [x]\n{doubling}{tool}");
     for (text, reason) in [(deep, "invalid type: sequence"), (large, "at most 262144 are read"), (aliases, "repetition")] {
         let found = refusals(&[("manifest.yaml", &text)]);
         assert!(found.iter().any(|problem| problem.contains(reason)), "{reason}: {found:?}");
