@@ -187,14 +187,11 @@ impl Daemon {
         let webhooks = self.webhooks.lock().await.take().ok_or("the webhooks are served already")?;
         app.wake.agents_changed();
         let wakers = app.wake.spawn();
-        let api = serve(socket, http::api(Arc::clone(app)), app.leaving.clone());
-        let hooks = serve(webhooks, http::webhooks::routes(Arc::clone(app)), app.leaving.clone());
-        tokio::spawn(api);
-        tokio::spawn(hooks);
-
         let start_ms = app.began.elapsed().as_secs_f64() * 1e3;
-        // Set here only, and once.
+        // Set here only, and once; before the first request, which may ask for it.
         let _ = app.ready.set((app.engine.services().world.now(), start_ms));
+        tokio::spawn(serve(socket, http::api(Arc::clone(app)), app.leaving.clone()));
+        tokio::spawn(serve(webhooks, http::webhooks::routes(Arc::clone(app)), app.leaving.clone()));
         tracing::info!(
             socket = %paths.socket.display(),
             webhooks = app.webhooks_at,

@@ -17,7 +17,7 @@ use serde_json::json;
 use tokio::sync::Mutex;
 
 use crate::http::error::{failed, store_failed};
-use crate::views;
+use crate::{leftovers, views};
 
 /// Left free on the disk beyond what an install writes, so that the store can go on.
 const RESERVE_BYTES: u64 = 16 << 20;
@@ -46,7 +46,11 @@ impl Installer {
         if self.packages.exists() {
             nb_package::clean_staging(&self.packages).map_err(|error| error.to_string())?;
         }
-        for row in self.engine.services().store.agents().map_err(|error| error.to_string())? {
+        let rows = self.engine.services().store.agents().map_err(|error| error.to_string())?;
+        // By name and digest, not by `dir`: what is installed stays when the whole home was moved elsewhere.
+        let used = rows.iter().map(|row| self.packages.join(&row.name).join(&row.digest)).collect();
+        leftovers::remove(&self.packages, &used);
+        for row in rows {
             let entry = match Installed::load(row.clone()) {
                 Ok(installed) => {
                     let installed = Arc::new(installed);

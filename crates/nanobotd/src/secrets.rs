@@ -8,13 +8,14 @@ use nb_runtime::services::Secrets;
 /// Reads secrets when they are asked for, so that a change needs no restart.
 #[derive(Debug, Clone)]
 pub struct SecretFiles {
-    dirs: Vec<PathBuf>,
+    own: PathBuf,
+    credentials: Option<PathBuf>,
 }
 
 impl SecretFiles {
     /// Secrets of a config folder, and those that systemd hands over in `$CREDENTIALS_DIRECTORY`.
     pub fn new(config: &Path, credentials: Option<PathBuf>) -> Self {
-        Self { dirs: std::iter::once(config.join("secrets")).chain(credentials).collect() }
+        Self { own: config.join("secrets"), credentials }
     }
 }
 
@@ -24,17 +25,18 @@ impl Secrets for SecretFiles {
         if name.is_empty() || !name.chars().all(plain) {
             return None;
         }
-        self.dirs.iter().find_map(|dir| {
-            let path = dir.join(name);
-            let metadata = std::fs::metadata(&path).ok()?;
-            if metadata.mode() & 0o077 != 0 {
-                tracing::error!("secret {} is not used: others may read it; chmod 600 {0}", path.display());
+        let own = self.own.join(name);
+        let text = match std::fs::metadata(&own) {
+            Ok(metadata) if metadata.mode() & 0o077 != 0 => {
+                tracing::error!("secret {} is not used: others may read it; chmod 600 {0}", own.display());
                 return None;
             }
-            let text = std::fs::read_to_string(&path).ok()?;
-            // Editors and `echo` end a file with a newline that is not part of the secret.
-            Some(text.strip_suffix('\n').unwrap_or(&text).to_owned())
-        })
+            Ok(_) => std::fs::read_to_string(&own).ok()?,
+            // The service manager guards its credentials itself, by other means than the mode.
+            Err(_) => std::fs::read_to_string(self.credentials.as_ref()?.join(name)).ok()?,
+        };
+        // Editors and `echo` end a file with a newline that is not part of the secret.
+        Some(text.strip_suffix('\n').unwrap_or(&text).to_owned())
     }
 
     fn variable(&self, name: &str) -> Option<String> {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use axum::serve::Listener;
 use nb_api::{ApiError, ErrorKind};
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{UnixListener, UnixStream};
 
 /// A listener that hands out only connections of permitted users.
@@ -80,6 +80,12 @@ impl Listener for OwnerSocket {
 }
 
 async fn turn_away(mut stream: UnixStream) {
+    // A client takes no answer that comes before its request. One that never asks gets none.
+    let mut begin = [0; 1024];
+    match tokio::time::timeout(Duration::from_secs(5), stream.read(&mut begin)).await {
+        Ok(Ok(1..)) => {}
+        _ => return,
+    }
     let error = ApiError::new(ErrorKind::Refused, "this daemon belongs to another user")
         .hint("only its owner and root may talk to it");
     let body = serde_json::to_string(&error).unwrap_or_default();

@@ -30,7 +30,11 @@ pub fn permissions(requested: &[String], granted: &[String]) -> Vec<PermissionVi
 /// The warnings of an agent, a sentence each.
 pub fn warnings(agent: &Agent) -> Vec<String> {
     let place = |line: Option<usize>| line.map(|line| format!(":{line}")).unwrap_or_default();
-    agent.warnings.iter().map(|found| format!("{}{}: {}", found.file, place(found.line), found.message)).collect()
+    agent
+        .warnings
+        .iter()
+        .map(|found| format!("{}{}: {}", found.file, place(found.line), found.message))
+        .collect()
 }
 
 /// A line of the list of agents.

@@ -88,8 +88,8 @@ pub enum RunEvent {
         attempt: u32,
         /// Why.
         error: String,
-        /// When the next attempt begins.
-        at: DateTime<Utc>,
+        /// When the next attempt begins. (`at` is when the event was recorded, as in every event.)
+        next_at: DateTime<Utc>,
     },
     /// A step has its result.
     #[serde(rename = "step.finished")]

@@ -143,16 +143,16 @@ async fn run_step(run: &Arc<RunContext>, step: &Step, scope: &Scope) -> Result<S
                 return finish(StepStatus::Failed, Value::Null, Some(error.to_string()));
             }
             Err(error) => {
-                let at = run.engine.services().world.now() + pause;
+                let next_at = run.engine.services().world.now() + pause;
                 run.record(&RunEvent::StepRetry {
                     step: step.id.clone(),
                     attempt,
                     error: error.to_string(),
-                    at,
+                    next_at,
                 })?;
                 pause = pause * i32::try_from(backoff).unwrap_or(1);
                 tokio::select! {
-                    () = run.engine.services().world.sleep_until(at) => {}
+                    () = run.engine.services().world.sleep_until(next_at) => {}
                     () = run.cancel.cancelled() => return Err(run.cancelled()),
                 }
             }

@@ -68,9 +68,7 @@ impl Key {
             Command::Revoke { id } => {
                 let key: KeyView =
                     context.client()?.delete(&format!("/v1/keys/{}", segment(&id)), &()).await?;
-                context
-                    .output
-                    .show(&key, |key, page| page.line(format!("revoked {} ({})", key.label, key.id)))
+                context.output.show(&key, revoked)
             }
             Command::Ls => {
                 let keys: Vec<KeyView> = context.client()?.get("/v1/keys", &()).await?;
@@ -133,6 +131,15 @@ async fn trust(context: &Context, file: &Path, names: Vec<String>) -> Result<(),
     context.output.show(&key, |key, page| {
         page.line(format!("trusted {} ({}) for {}", key.label, key.id, may_sign(key)));
     })
+}
+
+fn revoked(key: &KeyView, page: &mut Page) {
+    // A key can be revoked before it was ever trusted; then it has no label.
+    page.line(if key.label.is_empty() {
+        format!("revoked {}", key.id)
+    } else {
+        format!("revoked {} ({})", key.label, key.id)
+    });
 }
 
 fn may_sign(key: &KeyView) -> String {

@@ -107,11 +107,7 @@ pub(super) async fn tell(stage: &mut Stage, report: &mut Report<'_>) -> Result<(
         )
         .await?;
     report
-        .step(
-            "a forged delivery",
-            "One byte of the body differs from what was signed.",
-            forge(stage, &signed),
-        )
+        .step("a forged delivery", "The body is not the one that was signed.", forge(stage, &signed))
         .await?;
     report
         .step("a tampered package", "One byte of a signed package differs.", tamper(stage, &packages))

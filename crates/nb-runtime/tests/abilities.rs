@@ -1,0 +1,474 @@
+//! Each ability: what it does, what it refuses, and that nothing is done without its permission.
+
+use chrono::Duration;
+use nb_runtime::record::RunEvent;
+use nb_runtime::{Target, ability};
+use nb_store::RunStatus;
+use serde_json::{Value, json};
+
+use crate::common::{Home, agent, at, task};
+use crate::server::{Server, ok};
+
+/// An agent whose tool calls the ability that it is told.
+struct Probe {
+    home: Home,
+    last_run: String,
+}
+
+impl Probe {
+    fn new(asks: &[&str], grants: &[&str]) -> Self {
+        let home = Home::new();
+        home.vault.keep("TOKEN", SECRET);
+        agent("probe")
+            .asks(asks)
+            .granted(grants)
+            .set("secrets", json!(["TOKEN"]))
+            .set("fuel_limit", json!(50_000_000))
+            .set("resources", json!({"max_fuel": 50_000_000}))
+            .tool("call", "return nb.call(parameters.ability, parameters.args)")
+            .tool(
+                "call-big",
+                "parameters.args[parameters.key] = ('x'):rep(parameters.bytes)
+                 return nb.call(parameters.ability, parameters.args)",
+            )
+            .install(&home);
+        Self { home, last_run: String::new() }
+    }
+
+    fn granted(permission: &str) -> Self {
+        Self::new(&[permission], &[permission])
+    }
+
+    async fn call(&mut self, ability: &str, args: Value) -> Result<Value, String> {
+        self.run("call", json!({"ability": ability, "args": args})).await
+    }
+
+    /// The same with a text of so many bytes as one more argument.
+    async fn call_with(&mut self, ability: &str, args: Value, key: &str, bytes: usize) -> Result<Value, String> {
+        self.run("call-big", json!({"ability": ability, "args": args, "key": key, "bytes": bytes})).await
+    }
+
+    async fn run(&mut self, tool: &str, params: Value) -> Result<Value, String> {
+        let row = self.home.run("probe", Target::Tool(tool.to_owned()), params).await;
+        self.last_run = row.id;
+        match row.error {
+            None => Ok(row.output.unwrap_or_default()),
+            // In front of it stand the tool, its file and its line.
+            Some(error) => Err(error.splitn(3, ": ").last().unwrap_or_default().to_owned()),
+        }
+    }
+
+    /// The error of a call that must fail.
+    async fn refusal(&mut self, ability: &str, args: Value) -> String {
+        match self.call(ability, args.clone()).await {
+            Err(error) => error,
+            Ok(value) => panic!("{ability} {args} gave {value}"),
+        }
+    }
+
+    fn record(&self) -> Vec<RunEvent> {
+        self.home.record(&self.last_run)
+    }
+
+    /// Everything that was kept of the last run, as it is stored.
+    fn stored(&self) -> String {
+        let row = self.home.store().run(&self.last_run).unwrap();
+        let events = self.home.store().run_events(&self.last_run, 0, usize::MAX).unwrap();
+        format!("{row:?} {events:?} {:?}", self.home.store().events(0, usize::MAX).unwrap())
+    }
+}
+
+const SECRET: &str = "s3cret/Value+1";
+
+/// Arguments that the ability's schema accepts.
+fn sound_args(ability: &str) -> Value {
+    match ability {
+        "data.fetch_url" | "http.fetch" => json!({"url": "http://127.0.0.1:1/"}),
+        "event.publish" => json!({"name": "a.b"}),
+        "flow.branch" => json!({"op": "is_empty"}),
+        "flow.stop" => json!({"reason": "enough"}),
+        "kv.read" => json!({"key": "k"}),
+        "kv.write" => json!({"key": "k", "value": 1}),
+        "log.error" | "log.info" | "notify.user" => json!({"message": "m"}),
+        new => panic!("`{new}` needs arguments here"),
+    }
+}
+
+fn denials(record: &[RunEvent]) -> Vec<(String, String, String)> {
+    let denial = |event: &RunEvent| match event {
+        RunEvent::PolicyDecided { ability, decision, reason } => Some((ability.clone(), decision.clone(), reason.clone())),
+        _ => None,
+    };
+    record.iter().filter_map(denial).collect()
+}
+
+#[tokio::test]
+async fn without_its_permission_no_ability_does_anything() {
+    for name in ability::names() {
+        let scoped = format!("{name}:elsewhere.example");
+        for (asks, grants, reason) in [
+            (vec![], vec![name], format!("permission `{name}` is not in the manifest of probe")),
+            (vec![name], vec![], format!("permission `{name}` was not granted to probe; install it again and grant it")),
+            (vec![scoped.as_str()], vec![name], format!("permission `{name}` was not granted to probe; install it again and grant it")),
+        ] {
+            let mut probe = Probe::new(&asks, &grants);
+            assert_eq!(probe.refusal(name, sound_args(name)).await, reason, "{asks:?} {grants:?}");
+            assert_eq!(denials(&probe.record()), [(name.to_owned(), "deny".to_owned(), reason)]);
+            let done = |event: &RunEvent| matches!(event, RunEvent::HostBegun { .. } | RunEvent::HostCall { .. });
+            assert!(!probe.record().iter().any(done), "{:?}", probe.record());
+            assert!(probe.home.desktop.shown().is_empty());
+            assert_eq!(probe.home.store().kv_get("probe", "k").unwrap(), None);
+        }
+    }
+}
+
+/// An ability that knows no scopes would take a narrow grant for a wide one.
+#[tokio::test]
+async fn a_scope_that_an_ability_does_not_know_gives_nothing() {
+    for name in ability::names() {
+        let scoped = format!("{name}:elsewhere.example");
+        let mut probe = Probe::granted(&scoped);
+        let error = probe.refusal(name, sound_args(name)).await;
+        if ["http.fetch", "data.fetch_url"].contains(&name) {
+            assert_eq!(error, format!("{name}: host 127.0.0.1 is outside of what was granted: elsewhere.example"));
+        } else {
+            let reason =
+                format!("permission `{name}` was granted for elsewhere.example only, and it has no scopes; ask for `{name}`");
+            assert_eq!(error, reason);
+            assert_eq!(denials(&probe.record()), [(name.to_owned(), "deny".to_owned(), reason)]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_tool_can_catch_a_refusal() {
+    let home = Home::new();
+    let lua = "local ok, why = pcall(nb.call, 'kv.read', {key = 'k'}) return {ok, tostring(why)}";
+    agent("a").tool("try", lua).install(&home);
+    let row = home.run("a", Target::Only, json!({})).await;
+    let output = row.output.unwrap();
+    assert_eq!(output[0], json!(false));
+    assert!(output[1].as_str().unwrap().contains("permission `kv.read` is not in the manifest of a"), "{output}");
+}
+
+#[tokio::test]
+async fn a_permission_that_this_version_does_not_know_grants_nothing() {
+    let mut probe = Probe::granted("search.web");
+    let error = probe.refusal("search.web", json!({})).await;
+    assert_eq!(error, "there is no ability `search.web` here");
+}
+
+#[tokio::test]
+async fn bad_arguments_name_the_key() {
+    for (ability, args, words) in [
+        ("kv.read", json!({"op": "get"}), "\"key\" is a required property"),
+        ("kv.read", json!({"key": 3}), "key: 3 is not of type \"string\""),
+        ("kv.read", json!({"op": "list", "limit": 5000}), "limit: 5000 is greater than the maximum of 1000"),
+        ("kv.write", json!({"key": "k"}), "\"value\" is a required property"),
+        ("kv.write", json!({"op": "append", "key": "k"}), "op: \"append\" is not one of"),
+        ("log.info", json!({"text": "x"}), "'text' was unexpected"),
+        ("log.error", json!({"text": "x"}), "\"message\" is a required property"),
+        ("notify.user", json!({"priority": "shouting", "message": "m"}), "priority: \"shouting\" is not one of"),
+        ("event.publish", json!({"data": 1}), "\"name\" is a required property"),
+        ("flow.branch", json!({"op": "like"}), "op: \"like\" is not one of"),
+        ("flow.stop", json!({"why": 1}), "'why' was unexpected"),
+        ("data.fetch_url", json!({"url": 1}), "url: 1 is not of type \"string\""),
+        ("http.fetch", json!({"url": "http://a.example/", "headers": {"x": true}}), "headers/x: true is not of types"),
+        ("http.fetch", json!({"url": "http://a.example/", "timeout_ms": 200_000}), "timeout_ms: 200000 is greater than"),
+    ] {
+        let mut probe = Probe::granted(ability);
+        let error = probe.refusal(ability, args).await;
+        assert!(error.starts_with(&format!("{ability}: ")) && error.contains(words), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn kv_read_gets_one_value_or_lists_a_prefix() {
+    let mut probe = Probe::granted("kv.read");
+    for (key, value) in [("city:rome", json!({"temp": 21})), ("city:oslo", json!(3)), ("other", json!("x"))] {
+        probe.home.store().kv_set("probe", key, &value).unwrap();
+    }
+    probe.home.store().kv_set("stranger", "city:bern", &json!(1)).unwrap();
+    assert_eq!(probe.call("kv.read", json!({"key": "city:rome"})).await, Ok(json!({"temp": 21})));
+    assert_eq!(probe.call("kv.read", json!({"key": "city:bern"})).await, Ok(Value::Null), "of another agent");
+    let cities = json!([{"key": "city:oslo", "value": 3}, {"key": "city:rome", "value": {"temp": 21}}]);
+    assert_eq!(probe.call("kv.read", json!({"op": "list", "prefix": "city:"})).await, Ok(cities));
+    let one = probe.call("kv.read", json!({"op": "list", "limit": 1})).await.unwrap();
+    assert_eq!(one, json!([{"key": "city:oslo", "value": 3}]));
+    let error = probe.refusal("kv.read", json!({"key": "k".repeat(600)})).await;
+    assert_eq!(error, "kv.read: the key has 600 bytes; it must have 1 to 512");
+}
+
+#[tokio::test]
+async fn kv_write_sets_deletes_increments_and_compares() {
+    let mut probe = Probe::granted("kv.write");
+    for (args, answer, left) in [
+        (json!({"key": "n", "value": 5}), Value::Null, json!(5)),
+        (json!({"op": "increment", "key": "n"}), json!(6), json!(6)),
+        (json!({"op": "increment", "key": "n", "by": -10}), json!(-4), json!(-4)),
+        (json!({"op": "compare_and_set", "key": "n", "expected": 1, "value": 2}), json!(false), json!(-4)),
+        (json!({"op": "compare_and_set", "key": "n", "expected": -4, "value": "a"}), json!(true), json!("a")),
+        (json!({"op": "delete", "key": "n"}), json!(true), Value::Null),
+        (json!({"op": "delete", "key": "n"}), json!(false), Value::Null),
+    ] {
+        assert_eq!(probe.call("kv.write", args.clone()).await, Ok(answer), "{args}");
+        assert_eq!(probe.home.store().kv_get("probe", "n").unwrap().unwrap_or_default(), left, "{args}");
+    }
+}
+
+#[tokio::test]
+async fn kv_write_refuses_a_value_over_its_cap_and_what_is_no_number() {
+    let mut probe = Probe::granted("kv.write");
+    let error = probe.call_with("kv.write", json!({"key": "k"}), "value", 1 << 20).await.unwrap_err();
+    assert!(error.starts_with("kv.write: ") && error.contains("1048578") && error.contains("1048576"), "{error}");
+    assert_eq!(probe.home.store().kv_get("probe", "k").unwrap(), None);
+    probe.call("kv.write", json!({"key": "k", "value": "text"})).await.unwrap();
+    let error = probe.refusal("kv.write", json!({"op": "increment", "key": "k"})).await;
+    assert!(error.starts_with("kv.write: ") && error.contains('k'), "{error}");
+}
+
+#[tokio::test]
+async fn kv_write_and_kv_read_share_the_namespace_of_the_manifest() {
+    let home = Home::new();
+    let lua = "nb.kv.set('k', {1, 2}) return nb.kv.get('k')";
+    agent("a").asks(&["kv.read", "kv.write"]).set("kv_namespace", json!("shared")).tool("t", lua).install(&home);
+    assert_eq!(home.run("a", Target::Only, json!({})).await.output, Some(json!([1, 2])));
+    assert_eq!(home.store().kv_get("shared", "k").unwrap(), Some(json!([1, 2])));
+}
+
+#[tokio::test]
+async fn log_info_and_log_error_stand_in_the_record() {
+    for (name, level) in [("log.info", "info"), ("log.error", "error")] {
+        let mut probe = Probe::granted(name);
+        probe.call(name, json!({"message": {"n": 1}})).await.unwrap();
+        let line = RunEvent::Log { level: level.to_owned(), message: "{\"n\":1}".to_owned() };
+        assert!(probe.record().contains(&line), "{:?}", probe.record());
+    }
+}
+
+#[tokio::test]
+async fn log_info_takes_a_text_as_it_is() {
+    let mut probe = Probe::granted("log.info");
+    probe.call("log.info", json!({"message": "21 degrees"})).await.unwrap();
+    assert!(probe.record().contains(&RunEvent::Log { level: "info".to_owned(), message: "21 degrees".to_owned() }));
+}
+
+#[tokio::test]
+async fn log_error_does_not_fail_the_tool() {
+    let mut probe = Probe::granted("log.error");
+    assert_eq!(probe.call("log.error", json!({"message": "x"})).await, Ok(Value::Null));
+    assert_eq!(probe.home.store().run(&probe.last_run).unwrap().unwrap().status, RunStatus::Completed);
+}
+
+#[tokio::test]
+async fn notify_user_shows_on_the_desktop() {
+    let mut probe = Probe::granted("notify.user");
+    let args = json!({"title": "Rain", "message": "in Rome", "priority": "high"});
+    assert_eq!(probe.call("notify.user", args).await, Ok(json!({"shown": "desktop"})));
+    let shown = probe.home.desktop.shown().remove(0);
+    let expected =
+        json!({"agent": "probe", "run": probe.last_run, "title": "Rain", "body": "in Rome", "priority": "high"});
+    assert_eq!(json!(shown), expected);
+    assert!(probe.home.store().inbox(10).unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn notify_user_falls_back_to_the_inbox_and_says_why() {
+    let mut probe = Probe::granted("notify.user");
+    probe.home.desktop.on_show(|_| Err("no desktop session".to_owned()));
+    let answer = json!({"shown": "inbox", "reason": "no desktop session"});
+    assert_eq!(probe.call("notify.user", json!({"body": {"temp": 21}})).await, Ok(answer));
+    let row = probe.home.store().inbox(10).unwrap().remove(0);
+    assert_eq!((row.title.as_str(), row.body.as_str(), row.priority.as_str()), ("probe", "{\"temp\":21}", "normal"));
+    assert_eq!((row.agent.as_str(), row.run.as_deref()), ("probe", Some(probe.last_run.as_str())));
+}
+
+#[tokio::test]
+async fn notify_user_needs_a_text_and_a_short_title() {
+    let mut probe = Probe::granted("notify.user");
+    let error = probe.refusal("notify.user", json!({"priority": "low"})).await;
+    assert!(error.starts_with("notify.user: "), "{error}");
+    let error = probe.refusal("notify.user", json!({"title": "x".repeat(201)})).await;
+    assert!(error.starts_with("notify.user: title: ") && error.ends_with("is longer than 200 characters"), "{error}");
+    assert!(probe.home.desktop.shown().is_empty());
+}
+
+#[tokio::test]
+async fn event_publish_appends_to_the_log_under_the_agents_name() {
+    let mut probe = Probe::granted("event.publish");
+    let answer = probe.call("event.publish", json!({"name": "weather.alert", "data": {"level": 3}})).await;
+    assert_eq!(answer, Ok(json!({"seq": 1})));
+    let event = probe.home.store().events(0, 1).unwrap().remove(0);
+    assert_eq!((event.name.as_str(), event.source.as_str(), event.depth), ("weather.alert", "probe", 0));
+    assert_eq!(event.data, json!({"level": 3}));
+}
+
+#[tokio::test]
+async fn event_publish_carries_the_depth_of_its_run() {
+    let home = Home::new();
+    let steps = "steps: [{id: p, ability: event.publish, args: {name: a.b}}]";
+    agent("a").asks(&["event.publish"]).chain("c", steps).install(&home);
+    let request = nb_runtime::RunRequest { depth: 7, ..crate::common::request("a", task("c")) };
+    let nb_runtime::Started::Run(run) = home.engine.start(request).await.unwrap() else { panic!() };
+    home.end_of(&run).await;
+    let depths: Vec<_> = home.store().events(0, 9).unwrap().into_iter().map(|event| (event.name, event.depth)).collect();
+    assert_eq!(depths, [("a.b".to_owned(), 7), ("run.completed".to_owned(), 7)]);
+}
+
+#[tokio::test]
+async fn event_publish_refuses_reserved_and_malformed_names_and_large_data() {
+    let mut probe = Probe::granted("event.publish");
+    for name in ["run.completed", "Run.Failed", "RunCompleted", "agent.installed", "approval.x", "run"] {
+        let error = probe.refusal("event.publish", json!({"name": name})).await;
+        let words = format!("event.publish: event `{name}`: names that begin with agent, approval, run are the daemon's own");
+        assert_eq!(error, words);
+    }
+    for (name, words) in [("a.*", "only a subscription may have `*`"), ("a..b", "words with dots between"), ("", "words with dots")] {
+        let error = probe.refusal("event.publish", json!({"name": name})).await;
+        assert!(error.contains(words), "{error}");
+    }
+    let error = probe.call_with("event.publish", json!({"name": "a"}), "data", 256 << 10).await.unwrap_err();
+    assert_eq!(error, "event.publish: event `a`: the data has 262146 bytes; at most 262144 are allowed");
+    let published = probe.home.store().events(0, 99).unwrap();
+    assert!(published.iter().all(|event| event.source == "daemon"), "{published:?}");
+}
+
+#[tokio::test]
+async fn flow_branch_compares() {
+    let mut probe = Probe::granted("flow.branch");
+    for (args, answer) in [
+        (json!({"left": 3, "op": "greater_than", "value": 2}), json!(true)),
+        (json!({"left": "abc", "op": "matches", "value": "^b"}), json!(false)),
+        (json!({"op": "is_empty"}), json!(true)),
+    ] {
+        assert_eq!(probe.call("flow.branch", args).await, Ok(answer));
+    }
+    let error = probe.refusal("flow.branch", json!({"left": "x", "op": "less_than", "value": 2})).await;
+    assert_eq!(error, "flow.branch: \"x\" is not a number");
+    let error = probe.refusal("flow.branch", json!({"left": "x", "op": "matches", "value": "("})).await;
+    assert!(error.starts_with("flow.branch: `(` is not a regular expression"), "{error}");
+}
+
+#[tokio::test]
+async fn flow_stop_ends_a_chain_and_not_a_tool() {
+    let mut probe = Probe::granted("flow.stop");
+    let error = probe.refusal("flow.stop", json!({"result": 1})).await;
+    assert_eq!(error, "flow.stop ends a chain; in a tool, return");
+}
+
+#[tokio::test]
+async fn data_fetch_url_gives_the_text_and_a_failure_is_a_failure() {
+    let server = Server::answering(|request| {
+        let missing = "HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 4\r\n\r\ngone".to_owned();
+        if request.starts_with("GET /there ") { ok("hello") } else { Some(missing) }
+    })
+    .await;
+    let mut probe = Probe::granted(&format!("data.fetch_url:{}", server.host()));
+    assert_eq!(probe.call("data.fetch_url", json!({"url": server.url("/there")})).await, Ok(json!("hello")));
+    let error = probe.refusal("data.fetch_url", json!({"url": server.url("/x")})).await;
+    assert_eq!(error, format!("data.fetch_url: {} answered 404", server.url("/x")));
+    let error = probe.refusal("data.fetch_url", json!({"url": "file:///etc/passwd"})).await;
+    assert_eq!(error, "data.fetch_url: `file` URLs cannot be fetched; use http or https");
+}
+
+#[tokio::test]
+async fn http_fetch_sends_method_headers_and_body_and_gives_the_whole_answer() {
+    let server = Server::answering(|_| {
+        Some("HTTP/1.1 418 Teapot\r\nx-a: b\r\nconnection: close\r\ncontent-length: 2\r\n\r\nhi".to_owned())
+    })
+    .await;
+    let mut probe = Probe::granted(&format!("http.fetch:{}", server.host()));
+    let args = json!({"url": server.url("/p"), "method": "PUT", "headers": {"x-n": 7}, "body": {"a": [1]}});
+    let answer = probe.call("http.fetch", args).await.unwrap();
+    assert_eq!((&answer["status"], &answer["body"], &answer["headers"]["x-a"]), (&json!(418), &json!("hi"), &json!("b")));
+    let sent = server.requests().remove(0);
+    assert!(sent.starts_with("PUT /p ") && sent.ends_with("\r\n\r\n{\"a\":[1]}"), "{sent}");
+    assert!(sent.contains("x-n: 7\r\n") && sent.contains("content-type: application/json\r\n"), "{sent}");
+}
+
+#[tokio::test]
+async fn http_fetch_reaches_granted_hosts_only_also_by_a_redirect() {
+    let other = Server::answering(|_| ok("private")).await;
+    let away = other.url("/");
+    let server = Server::answering(move |_| {
+        Some(format!("HTTP/1.1 302 Found\r\nlocation: {away}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"))
+    })
+    .await;
+    let mut probe = Probe::granted(&format!("http.fetch:{}", server.host()));
+    let error = probe.refusal("http.fetch", json!({"url": other.url("/")})).await;
+    let out_of_scope = format!("host 127.0.0.1 is outside of what was granted: {}", server.host());
+    assert_eq!(error, format!("http.fetch: {out_of_scope}"));
+    let refused = |event: &RunEvent| matches!(event, RunEvent::HostCall { error: Some(e), .. } if *e == error);
+    assert!(probe.record().iter().any(refused), "{:?}", probe.record());
+    let error = probe.refusal("http.fetch", json!({"url": server.url("/go")})).await;
+    let words = format!("http.fetch: the redirect from {} was not followed: {out_of_scope}", server.url("/go"));
+    assert_eq!(error, words);
+    assert!(other.requests().is_empty());
+}
+
+#[tokio::test]
+async fn http_fetch_sends_a_secret_and_shows_it_to_nobody() {
+    let logged = crate::logs::capture();
+    let server = Server::answering(|request| {
+        let echo = request.lines().find(|line| line.starts_with("x-key: ")).unwrap_or_default().to_owned();
+        ok(&format!("{echo} czNjcmV0L1ZhbHVlKzE="))
+    })
+    .await;
+    let mut probe = Probe::granted(&format!("http.fetch:{}", server.host()));
+    let headers = json!({"x-key": "{{secret.TOKEN}}"});
+    let answer = probe.call("http.fetch", json!({"url": server.url("/"), "headers": headers})).await.unwrap();
+    assert!(server.requests()[0].contains(&format!("x-key: {SECRET}\r\n")));
+    assert_eq!(answer["body"], json!("x-key: *** ***"));
+    assert!(!probe.stored().contains(SECRET) && probe.stored().contains("{{secret.TOKEN}}"));
+
+    let refused = json!({"url": "http://127.0.0.1:1/", "headers": headers});
+    let mut everywhere = Probe::granted("http.fetch");
+    let error = everywhere.refusal("http.fetch", refused).await;
+    assert!(error.starts_with("http.fetch: secret TOKEN may not be sent to host 127.0.0.1"), "{error}");
+    let unknown = json!({"url": server.url("/"), "headers": {"x-key": "{{secret.OTHER}}"}});
+    let error = probe.refusal("http.fetch", unknown).await;
+    assert!(error.starts_with("http.fetch: secret OTHER is not known here"), "{error}");
+    let broken = json!({"url": "http://127.0.0.1:1/", "headers": headers});
+    let error = Probe::granted("http.fetch:127.0.0.1").refusal("http.fetch", broken).await;
+    assert!(error.starts_with("http.fetch: cannot connect to host 127.0.0.1"), "{error}");
+    for text in [error, probe.stored(), everywhere.stored(), logged()] {
+        assert!(!text.contains(SECRET), "{text}");
+    }
+}
+
+#[tokio::test]
+async fn http_fetch_refuses_an_answer_above_ten_mebibytes() {
+    let server = Server::answering(|_| {
+        Some(format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", (10 << 20) + 1))
+    })
+    .await;
+    let mut probe = Probe::granted("http.fetch:127.0.0.1");
+    let error = probe.refusal("http.fetch", json!({"url": server.url("/")})).await;
+    assert_eq!(error, "http.fetch: the response of host 127.0.0.1 is larger than the limit of 10485760 bytes");
+}
+
+#[tokio::test]
+async fn over_its_calls_for_the_hour_an_agent_sends_nothing_more() {
+    let server = Server::answering(|_| ok("")).await;
+    let home = Home::new();
+    let steps = format!("steps: [{{id: f, ability: http.fetch, args: {{url: \"{}\"}}}}]", server.url("/"));
+    agent("a")
+        .asks(&["http.fetch"])
+        .set("resources", json!({"max_api_calls_per_hour": 2}))
+        .chain("c", &steps)
+        .install(&home);
+    home.world.set(at("10:59:59"));
+    for _ in 0..2 {
+        assert_eq!(home.run("a", task("c"), json!({})).await.status, RunStatus::Completed);
+    }
+    let third = home.run("a", task("c"), json!({})).await;
+    let reason = "http.fetch: out of calls for this hour: 2 allowed (resources.max_api_calls_per_hour), this would be number 3";
+    assert_eq!(third.error, Some(format!("step `f`: {reason}")));
+    let record = home.record(&third.id);
+    let refused = |event: &RunEvent| matches!(event, RunEvent::HostCall { error: Some(error), .. } if error == reason);
+    assert!(record.iter().any(refused), "{record:?}");
+    assert!(!record.iter().any(|event| matches!(event, RunEvent::HostBegun { .. })), "nothing began: {record:?}");
+    home.world.advance(Duration::seconds(1));
+    assert_eq!(home.run("a", task("c"), json!({})).await.status, RunStatus::Completed, "the next hour");
+    assert_eq!(server.requests().len(), 3);
+}

@@ -1,0 +1,180 @@
+//! Events wake the agents that subscribed: each once, in order, whatever becomes of the others.
+
+use nb_runtime::record::{RunEvent, status_of};
+use nb_store::{AgentState, RunStatus};
+use serde_json::{Value, json};
+
+use crate::awake::{Awake, outputs};
+use crate::common::{AgentBuilder, Home, agent, at};
+
+/// An agent that gives the number in the event's data.
+fn subscriber(name: &str, events: Value) -> AgentBuilder {
+    agent(name)
+        .asks(&["flow.stop", "flow.branch"])
+        .set("triggers", json!({"events": events}))
+        .chain("c", "steps: [{id: s, ability: flow.stop, args: {result: '{{event.data.n}}'}}]")
+}
+
+fn publish(home: &Home, name: &str, data: Value) -> u64 {
+    home.engine.publish(name, data, "test", 0).unwrap()
+}
+
+/// The numbers of the events that woke an agent, in the order of the log.
+async fn woken_by(awake: &Awake, agent: &str, count: usize) -> Vec<Value> {
+    let mut runs = awake.until_ended(agent, count).await;
+    runs.sort_by_key(|run| run.actor["seq"].as_u64());
+    outputs(&runs)
+}
+
+#[tokio::test]
+async fn an_event_wakes_by_name_wildcard_and_filter() {
+    let home = Home::new();
+    subscriber("exact", json!([{"on": "Weather.Alert", "chain": "c"}])).install(&home);
+    subscriber("wild", json!([{"on": "weather.*", "chain": "c"}])).install(&home);
+    let filter = json!({"place.city": ["Rome", "Oslo"], "level": 3});
+    subscriber("picky", json!([{"on": "weather.alert", "chain": "c", "filter": filter}])).install(&home);
+    let awake = Awake::new(home);
+    publish(&awake.home, "weather.alert", json!({"n": 1, "level": 3, "place": {"city": "Rome"}}));
+    publish(&awake.home, "weather.report", json!({"n": 2, "level": 3, "place": {"city": "Rome"}}));
+    publish(&awake.home, "weatherAlert", json!({"n": 3, "level": 2, "place": {"city": "Rome"}}));
+    publish(&awake.home, "weather.alert.red", json!({"n": 4}));
+    publish(&awake.home, "weather.alert", json!({"n": 5, "level": 3, "place": {"city": "Oslo"}}));
+    assert_eq!(woken_by(&awake, "exact", 3).await, [json!(1), json!(3), json!(5)]);
+    assert_eq!(woken_by(&awake, "wild", 4).await, [json!(1), json!(2), json!(3), json!(5)]);
+    assert_eq!(woken_by(&awake, "picky", 2).await, [json!(1), json!(5)]);
+}
+
+#[tokio::test]
+async fn a_task_sees_the_whole_event() {
+    let home = Home::new();
+    subscriber("a", json!([{"on": "x.y", "chain": "all"}]))
+        .chain("all", "steps: [{id: s, ability: flow.stop, args: {result: '{{event}}'}}]")
+        .install(&home);
+    let awake = Awake::new(home);
+    awake.home.world.set(at("00:00:09"));
+    publish(&awake.home, "x.y", json!([1]));
+    let runs = awake.until_ended("a", 1).await;
+    let mut event = outputs(&runs).remove(0);
+    assert!(event["id"].take().as_str().unwrap().starts_with("evt_"));
+    let expected = json!({"name": "x.y", "data": [1], "source": "test", "id": null, "seq": 1, "at": "2026-01-01T00:00:09Z"});
+    assert_eq!(event, expected);
+    assert_eq!((runs[0].depth, &runs[0].actor), (1, &json!({"by": "event", "name": "x.y", "seq": 1})));
+}
+
+#[tokio::test]
+async fn events_wake_in_their_order() {
+    let home = Home::new();
+    subscriber("a", json!([{"on": "tick.*", "chain": "c"}])).install(&home);
+    let awake = Awake::new(home);
+    for n in 0..300 {
+        publish(&awake.home, "tick.tock", json!({"n": n}));
+    }
+    let runs = awake.until_ended("a", 300).await;
+    let expected: Vec<Value> = (0..300).map(Value::from).collect();
+    assert_eq!(outputs(&runs), expected, "runs are listed in the order of their start");
+}
+
+#[tokio::test]
+async fn a_restart_loses_no_event_and_doubles_none() {
+    let home = Home::new();
+    subscriber("a", json!([{"on": "tick", "chain": "c"}])).install(&home);
+    let mut awake = Awake::new(home);
+    let mut sent = Vec::new();
+    for round in 0..5 {
+        for n in 0..7 {
+            let n = json!(round * 100 + n);
+            publish(&awake.home, "tick", json!({"n": n}));
+            publish(&awake.home, "of.no.interest", json!({"n": n}));
+            sent.push(n);
+        }
+        // In the midst of it: what was read is on disk, what was not is read after the restart.
+        awake.until_ended("a", round * 7 + 3).await;
+        awake = awake.restarted().await;
+    }
+    assert_eq!(woken_by(&awake, "a", 35).await, sent);
+    publish(&awake.home, "tick", json!({"n": "last"}));
+    assert_eq!(woken_by(&awake, "a", 36).await.len(), 36);
+}
+
+#[tokio::test]
+async fn what_happened_before_a_subscription_does_not_wake() {
+    let home = Home::new();
+    publish(&home, "tick", json!({"n": 1}));
+    subscriber("a", json!([{"on": "tick", "chain": "c"}])).install(&home);
+    let awake = Awake::new(home);
+    publish(&awake.home, "tick", json!({"n": 2}));
+    assert_eq!(woken_by(&awake, "a", 1).await, [json!(2)]);
+}
+
+#[tokio::test]
+async fn a_slow_or_failing_subscriber_does_not_hold_up_the_others() {
+    let home = Home::new();
+    let on_tick = json!([{"on": "tick", "chain": "c"}]);
+    let forever = "steps: [{id: s, ability: flow.branch, args: {left: x, op: less_than}, on_failure: {retry: {attempts: 2}}}]";
+    subscriber("a-slow", on_tick.clone()).chain("c", forever).install(&home);
+    subscriber("b-gone", on_tick.clone()).install(&home);
+    subscriber("c-failing", on_tick.clone()).granted(&[]).install(&home);
+    subscriber("d-good", on_tick).install(&home);
+    let awake = Awake::new(home);
+    // The bus does not know yet: starting its run is refused.
+    awake.home.set_state("b-gone", AgentState::Stopped);
+    for n in 1..=3 {
+        publish(&awake.home, "tick", json!({"n": n}));
+    }
+    assert_eq!(woken_by(&awake, "d-good", 3).await, [json!(1), json!(2), json!(3)]);
+    let failed = awake.until_ended("c-failing", 3).await;
+    assert!(failed.iter().all(|run| run.status == RunStatus::Failed));
+    awake.home.until("three slow runs", || awake.home.runs("a-slow").len() == 3).await;
+    assert!(awake.home.runs("a-slow").iter().all(|run| awake.home.engine.is_in_flight(&run.id)));
+    assert!(awake.home.runs("b-gone").is_empty());
+    assert!(awake.home.store().cursor("b-gone/c").unwrap() >= Some(3));
+}
+
+#[tokio::test]
+async fn what_happens_while_an_agent_is_stopped_does_not_wake_it() {
+    let home = Home::new();
+    for name in ["a", "witness"] {
+        subscriber(name, json!([{"on": "tick", "chain": "c"}])).install(&home);
+    }
+    let awake = Awake::new(home);
+    publish(&awake.home, "tick", json!({"n": 1}));
+    assert_eq!(woken_by(&awake, "a", 1).await, [json!(1)]);
+    awake.home.set_state("a", AgentState::Stopped);
+    awake.wake.agents_changed();
+    publish(&awake.home, "tick", json!({"n": 2}));
+    woken_by(&awake, "witness", 2).await;
+    let started = awake.home.set_state("a", AgentState::Running);
+    awake.wake.begin(&started, true).unwrap();
+    awake.wake.agents_changed();
+    publish(&awake.home, "tick", json!({"n": 3}));
+    assert_eq!(woken_by(&awake, "a", 2).await, [json!(1), json!(3)]);
+}
+
+#[tokio::test]
+async fn a_chain_of_wake_ups_is_cut_at_depth_16_with_a_clear_record() {
+    let home = Home::new();
+    let events = json!([{"on": "go", "chain": "c"}, {"on": "run.*", "chain": "c"}]);
+    let steps = "steps: [{id: s, ability: flow.stop, args: {}}]";
+    subscriber("a", events).chain("c", steps).install(&home);
+    let awake = Awake::new(home);
+    publish(&awake.home, "go", Value::Null);
+    let cut = |run: &nb_store::RunRow| run.status == RunStatus::Failed;
+    awake.home.until("the cut", || awake.home.runs("a").iter().any(cut)).await;
+    let runs = awake.home.runs("a");
+    assert_eq!(runs.iter().map(|run| run.depth).collect::<Vec<_>>(), (1..=17).collect::<Vec<_>>());
+    let last = runs.last().unwrap();
+    let sentence = "a chain of wake-ups was cut at depth 16: each run woke the next one";
+    assert_eq!((last.status, last.error.as_deref()), (RunStatus::Failed, Some(sentence)));
+    assert_eq!(last.finished_at, Some(last.created_at));
+    let record = awake.home.record(&last.id);
+    assert!(matches!(record[..], [RunEvent::Started { .. }, RunEvent::Finished { .. }]), "{record:?}");
+    assert_eq!(status_of(&record), Some(RunStatus::Failed));
+    let events = awake.home.store().events(0, 99).unwrap();
+    assert!(!events.iter().any(|event| event.name == "run.failed"), "that would wake the next one");
+    assert_eq!(awake.home.store().cursor("a/c-2").unwrap(), Some(17), "dealt with, in the same transaction");
+    assert!(awake.home.store().unfinished().unwrap().is_empty());
+    let awake = awake.restarted().await;
+    publish(&awake.home, "go", Value::Null);
+    awake.home.until("the second cut", || awake.home.runs("a").iter().filter(|run| cut(run)).count() == 2).await;
+    assert_eq!(awake.home.runs("a").len(), 34, "the first cut is not repeated");
+}

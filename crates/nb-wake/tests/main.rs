@@ -1,0 +1,8 @@
+//! Schedules, bus and webhooks through their public interface, over a real engine and store; tests move the clock.
+
+mod awake;
+mod bus;
+#[path = "../../nb-runtime/tests/common/mod.rs"]
+mod common;
+mod schedule;
+mod webhooks;
