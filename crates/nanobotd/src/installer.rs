@@ -16,7 +16,7 @@ use nb_wake::Wake;
 use serde_json::json;
 use tokio::sync::Mutex;
 
-use crate::http::error::{failed, store_failed};
+use crate::refusal::{failed, no_agent, refused};
 use crate::{leftovers, views};
 
 /// Left free on the disk beyond what an install writes, so that the store can go on.
@@ -132,13 +132,13 @@ impl Installer {
             name: row.name.clone(),
             serial: row.serial,
         };
-        store.install(row, &serial).map_err(store_failed)?;
-        store.commit().await.map_err(store_failed)?;
+        store.install(row, &serial).map_err(failed)?;
+        store.commit().await.map_err(failed)?;
         let name = row.name.clone();
         let data = json!({"agent": name, "version": row.version, "digest": row.digest});
         let old_dir = before.map(|entry| entry.row().dir.clone()).filter(|dir| *dir != row.dir);
         let installed = Arc::new(installed);
-        self.wake.begin(&installed, false).map_err(store_failed)?;
+        self.wake.begin(&installed, false).map_err(failed)?;
         self.engine.agents().insert(Entry::Ready(installed));
         if before.is_some() {
             self.engine.cancel_agent(&name, "the agent was replaced by another build").await;
@@ -164,8 +164,8 @@ impl Installer {
             Entry::Broken(..) => name.to_owned(),
         };
         let removed = if purge { store.purge(name, &namespace) } else { store.remove_agent(name) };
-        removed.map_err(store_failed)?;
-        store.commit().await.map_err(store_failed)?;
+        removed.map_err(failed)?;
+        store.commit().await.map_err(failed)?;
         self.publish("agent.uninstalled", json!({"agent": name, "purged": purge})).await?;
         remove_dir(&entry.row().dir);
         Ok(Uninstalled { name: name.to_owned(), purged: purge })
@@ -183,12 +183,12 @@ impl Installer {
         row.state_since = self.now();
         let event = if state == AgentState::Running { "agent.started" } else { "agent.stopped" };
         let store = &self.engine.services().store;
-        store.put_agent(&row).map_err(store_failed)?;
+        store.put_agent(&row).map_err(failed)?;
         let entry = match entry {
             Entry::Broken(_, problem) => Entry::Broken(row, problem),
             Entry::Ready(installed) => {
                 let installed = Arc::new(Installed::new(row, installed.spec.clone()));
-                self.wake.begin(&installed, state == AgentState::Running).map_err(store_failed)?;
+                self.wake.begin(&installed, state == AgentState::Running).map_err(failed)?;
                 Entry::Ready(installed)
             }
         };
@@ -201,8 +201,8 @@ impl Installer {
     }
 
     async fn publish(&self, event: &str, data: serde_json::Value) -> Result<(), ApiError> {
-        self.engine.publish(event, data, "daemon", 0).map_err(store_failed)?;
-        self.engine.services().store.commit().await.map_err(store_failed)
+        self.engine.publish(event, data, "daemon", 0).map_err(failed)?;
+        self.engine.services().store.commit().await.map_err(failed)
     }
 
     fn now(&self) -> DateTime<Utc> {
@@ -268,7 +268,7 @@ impl Installer {
         options: &InstallOptions,
     ) -> Result<(), ApiError> {
         let store = &self.engine.services().store;
-        let highest = store.highest_serial(signer.unwrap_or(NO_KEY), package.name()).map_err(store_failed)?;
+        let highest = store.highest_serial(signer.unwrap_or(NO_KEY), package.name()).map_err(failed)?;
         match highest {
             Some(highest) if package.serial() < highest && !options.allow_downgrade => {
                 let message = format!(
@@ -301,7 +301,7 @@ impl Installer {
     fn check_space(&self, package: &Package) -> Result<(), ApiError> {
         let needed: u64 = package.files.iter().map(|(_, bytes)| bytes.len() as u64 + 4096).sum();
         let state = self.packages.parent().unwrap_or(&self.packages);
-        let free = nb_store::free_bytes(state).map_err(store_failed)?;
+        let free = nb_store::free_bytes(state).map_err(failed)?;
         if free < needed + RESERVE_BYTES {
             let message = format!(
                 "the disk of {} is full: {} KiB are free, the package needs {} KiB and the daemon {} KiB to go on",
@@ -427,14 +427,4 @@ fn remove_dir(dir: &str) {
     if let Err(error) = std::fs::remove_dir_all(dir) {
         tracing::warn!("{dir} is not removed: {error}");
     }
-}
-
-fn refused(error: impl std::fmt::Display) -> ApiError {
-    ApiError::new(ErrorKind::Refused, error.to_string())
-}
-
-/// The refusal for an agent that is not there.
-pub fn no_agent(name: &str) -> ApiError {
-    ApiError::new(ErrorKind::NotFound, format!("there is no agent `{name}`"))
-        .hint("nbctl ls shows which there are")
 }

@@ -5,6 +5,7 @@
 //! - [`cli`]: the command line. [`config`]: `config.yaml`.
 //! - [`daemon`]: start, run, leave. Begin here.
 //! - [`instance`]: one daemon a home. [`secrets`]: values of secrets. [`desktop`]: notifications over D-Bus.
+//! - [`refusal`]: what is refused or failed, in words.
 //! - [`installer`]: packages in, agents out. [`leftovers`]: what a crash left of an install.
 //! - [`views`]: agents and runs as the API shows them.
 //! - [`socket`]: the Unix socket and who may use it. [`http`]: the API, one file a subject, and the webhooks.
@@ -22,6 +23,7 @@ pub mod http;
 pub mod installer;
 pub mod instance;
 pub mod leftovers;
+pub mod refusal;
 pub mod secrets;
 pub mod socket;
 pub mod views;

@@ -12,7 +12,7 @@ use nb_store::AgentState;
 
 use super::App;
 use super::error::Answer;
-use crate::installer::no_agent;
+use crate::refusal::no_agent;
 use crate::views;
 
 pub(super) async fn inspect(State(app): State<Arc<App>>, body: Bytes) -> Answer<PackageView> {

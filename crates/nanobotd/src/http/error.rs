@@ -3,8 +3,6 @@
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use nb_api::{ApiError, ErrorKind};
-use nb_runtime::StartError;
-use nb_store::StoreError;
 
 /// An [`ApiError`] as a response.
 #[derive(Debug)]
@@ -33,29 +31,4 @@ pub async fn no_route() -> Refusal {
         ApiError::new(ErrorKind::NotFound, "this daemon does not know that request")
             .hint("is the client newer than the daemon?"),
     )
-}
-
-/// Something that was tried and failed.
-pub fn failed(error: impl std::fmt::Display) -> ApiError {
-    ApiError::new(ErrorKind::Failed, error.to_string())
-}
-
-/// A failure of the store.
-pub fn store_failed(error: StoreError) -> ApiError {
-    failed(error)
-}
-
-/// Why a run did not start.
-pub fn not_started(error: &StartError) -> ApiError {
-    let message = error.to_string();
-    match error {
-        StartError::NoAgent(name) => crate::installer::no_agent(name),
-        StartError::Stopped(name) => {
-            ApiError::new(ErrorKind::Conflict, message).hint(format!("nbctl start {name}"))
-        }
-        StartError::NoTarget(_) => ApiError::new(ErrorKind::NotFound, message),
-        StartError::Parameters(_) => ApiError::new(ErrorKind::Usage, message),
-        StartError::Broken { .. } | StartError::Depth(_) | StartError::Store(_) => failed(message),
-        StartError::Shutdown => ApiError::new(ErrorKind::Unreachable, message),
-    }
 }

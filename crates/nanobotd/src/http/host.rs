@@ -10,7 +10,8 @@ use nb_package::{KeyId, PublicKey, TrustedKey};
 use nb_store::AgentState;
 
 use super::App;
-use super::error::{Answer, failed, store_failed};
+use super::error::Answer;
+use crate::refusal::failed;
 
 /// So many notifications are shown, the newest first.
 const SHOWN: usize = 100;
@@ -30,8 +31,8 @@ pub(super) async fn status(State(app): State<Arc<App>>) -> Answer<Status> {
         timezone: app.wake.timezone().to_string(),
         agents: agents.len(),
         agents_running: agents.iter().filter(|entry| entry.row().state == AgentState::Running).count(),
-        runs_unfinished: store.unfinished().map_err(store_failed)?.len(),
-        inbox: store.inbox(usize::MAX).map_err(store_failed)?.len(),
+        runs_unfinished: store.unfinished().map_err(failed)?.len(),
+        inbox: store.inbox(usize::MAX).map_err(failed)?.len(),
         resident_bytes: resident_bytes(),
         notifications: match app.desktop.server().await {
             Ok(server) => format!("desktop ({server})"),
@@ -48,7 +49,7 @@ fn resident_bytes() -> u64 {
 }
 
 pub(super) async fn inbox(State(app): State<Arc<App>>) -> Answer<Vec<InboxItem>> {
-    let rows = app.engine.services().store.inbox(SHOWN).map_err(store_failed)?;
+    let rows = app.engine.services().store.inbox(SHOWN).map_err(failed)?;
     let item = |row: nb_store::InboxRow| InboxItem {
         seq: row.seq,
         at: row.at,

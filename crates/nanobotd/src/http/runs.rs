@@ -14,8 +14,9 @@ use nb_store::{LedgerKey, RunFilter, RunRow, Store};
 use serde_json::{Map, Value};
 
 use super::App;
-use super::error::{Answer, Refusal, not_started, store_failed};
+use super::error::{Answer, Refusal};
 use super::follow::{self, Gone, Lines};
+use crate::refusal::{failed, no_agent, not_started};
 use crate::views;
 
 /// So many events of a record are read at once.
@@ -78,7 +79,7 @@ pub(super) async fn run(State(app): State<Arc<App>>, Json(request): Json<RunRequ
     };
     let row =
         if request.detach { app.engine.services().store.run(&id) } else { app.engine.finished(&id).await };
-    Ok(Json(views::run(&row.map_err(store_failed)?.ok_or_else(|| no_run(&id))?)))
+    Ok(Json(views::run(&row.map_err(failed)?.ok_or_else(|| no_run(&id))?)))
 }
 
 /// Texts from a command line become what the tool's schema says, where that is another type.
@@ -105,7 +106,7 @@ pub(super) async fn list(
     Query(query): Query<RunsQuery>,
 ) -> Answer<Vec<RunView>> {
     let filter = RunFilter { agent: query.agent, limit: query.limit.unwrap_or(50), before: None };
-    let rows = app.engine.services().store.runs(&filter).map_err(store_failed)?;
+    let rows = app.engine.services().store.runs(&filter).map_err(failed)?;
     Ok(Json(rows.iter().map(views::run).collect()))
 }
 
@@ -115,7 +116,7 @@ pub(super) async fn show(State(app): State<Arc<App>>, Path(id): Path<String>) ->
     let mut events = Vec::new();
     let mut after = 0;
     loop {
-        let page = store.run_events(&id, after, PAGE).map_err(store_failed)?;
+        let page = store.run_events(&id, after, PAGE).map_err(failed)?;
         let Some((last, _)) = page.last() else { break };
         after = *last;
         events.extend(page.into_iter().map(|(seq, stored)| views::recorded(seq, stored)));
@@ -139,7 +140,7 @@ pub(super) async fn logs(
     if let Some(name) = &query.agent
         && app.engine.agents().get(name).is_none()
     {
-        return Err(crate::installer::no_agent(name).into());
+        return Err(no_agent(name).into());
     }
     Ok(follow::answer(move |lines| async move { write_log(&app, &query, &lines).await }))
 }
@@ -181,7 +182,7 @@ impl Reader<'_> {
     /// Writes what is new: of runs that grow, and of runs that are younger than the newest one seen.
     async fn write_new(&mut self, limit: usize, lines: &Lines) -> Result<Result<(), Gone>, ApiError> {
         for id in self.growing.keys().cloned().collect::<Vec<_>>() {
-            let Some(row) = self.store.run(&id).map_err(store_failed)? else { continue };
+            let Some(row) = self.store.run(&id).map_err(failed)? else { continue };
             if self.write_run(&row, lines).await?.is_err() {
                 return Ok(Err(Gone));
             }
@@ -199,7 +200,7 @@ impl Reader<'_> {
     /// Runs that were not seen yet, the newest first, at most `limit`.
     fn younger(&self, limit: usize) -> Result<Vec<RunRow>, ApiError> {
         if let Some(id) = &self.query.run {
-            let row = if self.newest.is_empty() { self.store.run(id).map_err(store_failed)? } else { None };
+            let row = if self.newest.is_empty() { self.store.run(id).map_err(failed)? } else { None };
             return Ok(row.into_iter().collect());
         }
         let mut found: Vec<RunRow> = Vec::new();
@@ -207,7 +208,7 @@ impl Reader<'_> {
             let before = found.last().map(|row| row.id.clone());
             let filter =
                 RunFilter { agent: self.query.agent.clone(), limit: PAGE.min(limit - found.len()), before };
-            let page = self.store.runs(&filter).map_err(store_failed)?;
+            let page = self.store.runs(&filter).map_err(failed)?;
             let all = page.len();
             found.extend(page.into_iter().take_while(|row| row.id > self.newest));
             if all < filter.limit
@@ -222,7 +223,7 @@ impl Reader<'_> {
     async fn write_run(&mut self, row: &RunRow, lines: &Lines) -> Result<Result<(), Gone>, ApiError> {
         let mut after = self.growing.get(&row.id).copied().unwrap_or_default();
         loop {
-            let page = self.store.run_events(&row.id, after, PAGE).map_err(store_failed)?;
+            let page = self.store.run_events(&row.id, after, PAGE).map_err(failed)?;
             if page.is_empty() {
                 break;
             }

@@ -17,8 +17,9 @@ use nb_wake::schedule::Schedule;
 use nb_wake::webhooks::Hook;
 
 use super::App;
-use super::error::{Answer, store_failed};
+use super::error::Answer;
 use super::follow;
+use crate::refusal::failed;
 
 /// So many events are shown without `after`.
 const SHOWN: u64 = 20;
@@ -36,9 +37,9 @@ pub(super) async fn publish(
 ) -> Answer<EventView> {
     check_event_name(&request.name).map_err(|message| ApiError::new(ErrorKind::Usage, message))?;
     let store = &app.engine.services().store;
-    let seq = app.engine.publish(&request.name, request.data, "person", 0).map_err(store_failed)?;
-    store.commit().await.map_err(store_failed)?;
-    let row = store.events(seq - 1, 1).map_err(store_failed)?.pop();
+    let seq = app.engine.publish(&request.name, request.data, "person", 0).map_err(failed)?;
+    store.commit().await.map_err(failed)?;
+    let row = store.events(seq - 1, 1).map_err(failed)?.pop();
     let row = row.ok_or_else(|| ApiError::new(ErrorKind::Failed, "the event is not in the log"))?;
     Ok(Json(event(row)))
 }
@@ -52,7 +53,7 @@ pub(super) async fn events(State(app): State<Arc<App>>, Query(query): Query<Even
         loop {
             changes.mark_unchanged();
             loop {
-                let page = store.events(after, PAGE).map_err(store_failed)?;
+                let page = store.events(after, PAGE).map_err(failed)?;
                 if page.is_empty() {
                     break;
                 }
@@ -82,7 +83,7 @@ pub(super) async fn schedules(State(app): State<Arc<App>>) -> Answer<Vec<Schedul
     for entry in app.engine.agents().all() {
         let Entry::Ready(agent) = entry else { continue };
         for schedule in Schedule::of(&agent, app.wake.timezone()) {
-            let rows = store.slots(agent.name(), &schedule.trigger, SLOTS).map_err(store_failed)?;
+            let rows = store.slots(agent.name(), &schedule.trigger, SLOTS).map_err(failed)?;
             let mut last = Vec::new();
             for row in rows {
                 let run = row.run.as_ref().and_then(|id| store.run(id).ok().flatten());
