@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use nb_store::{Begun, EventRow, LedgerKey, RunKind, RunRow, RunStatus, StoreError};
 use serde_json::{Map, Value, json};
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 use ulid::Ulid;
 
 use crate::cancel::{Cancel, Reason};
@@ -199,11 +199,23 @@ impl Engine {
                 return Err(error.into());
             }
         }
-        if let Err(error) = self.services().store.commit().await {
-            self.leave(&run_id);
-            return Err(error.into());
-        }
-        self.carry_out(run, agent, slot, Recorded::new());
+        // A task of its own: a caller that goes away from here on, as when a connection breaks, must not leave a run on
+        // disk that nobody carries out.
+        let (committed, answer) = oneshot::channel();
+        let engine = self.clone();
+        tokio::spawn(async move {
+            let result = engine.services().store.commit().await;
+            let failed = result.is_err();
+            // A caller that is gone needs no answer.
+            let _ = committed.send(result);
+            if failed {
+                engine.leave(&run.id);
+            } else {
+                engine.carry_out(run, agent, slot, Recorded::new()).await;
+            }
+        });
+        // Without an answer the runtime is ending.
+        answer.await.map_err(|_| StartError::Shutdown)??;
         Ok(Started::Run(run_id))
     }
 
@@ -329,11 +341,16 @@ impl Engine {
     /// Goes on with a run that a record holds already.
     pub(crate) fn resume(&self, run: RunRow, agent: Arc<Installed>, recorded: Recorded) {
         let cancel = self.enter(&run);
-        self.carry_out(run, agent, cancel, recorded);
+        tokio::spawn(self.clone().carry_out(run, agent, cancel, recorded));
     }
 
-    fn carry_out(&self, mut run: RunRow, agent: Arc<Installed>, cancel: Arc<Cancel>, recorded: Recorded) {
-        let engine = self.clone();
+    async fn carry_out(
+        self,
+        mut run: RunRow,
+        agent: Arc<Installed>,
+        cancel: Arc<Cancel>,
+        recorded: Recorded,
+    ) {
         let context = Arc::new(RunContext {
             id: run.id.clone(),
             agent,
@@ -341,18 +358,16 @@ impl Engine {
             engine: self.clone(),
             cancel,
         });
-        tokio::spawn(async move {
-            run.status = RunStatus::Running;
-            run.started_at = Some(engine.services().world.now());
-            let result = match engine.services().store.update_run(&run) {
-                Ok(()) => execute(&context, &run, &recorded).await,
-                Err(error) => Err(error.into()),
-            };
-            if let Err(error) = engine.end(&mut run, result).await {
-                tracing::error!(run = %run.id, "the end of a run is not recorded: {error}");
-            }
-            engine.leave(&run.id);
-        });
+        run.status = RunStatus::Running;
+        run.started_at = Some(self.services().world.now());
+        let result = match self.services().store.update_run(&run) {
+            Ok(()) => execute(&context, &run, &recorded).await,
+            Err(error) => Err(error.into()),
+        };
+        if let Err(error) = self.end(&mut run, result).await {
+            tracing::error!(run = %run.id, "the end of a run is not recorded: {error}");
+        }
+        self.leave(&run.id);
     }
 
     /// Records the end of a run and publishes it. A run that a shutdown stopped stays open.

@@ -136,6 +136,10 @@ pub struct Agents {
 
 /// An installed agent, or why it does not load.
 #[derive(Debug, Clone)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "there is one for each installed agent, and few of them are broken"
+)]
 pub enum Entry {
     /// Ready.
     Ready(Arc<Installed>),

@@ -44,7 +44,13 @@ impl Probe {
     }
 
     /// The same with a text of so many bytes as one more argument.
-    async fn call_with(&mut self, ability: &str, args: Value, key: &str, bytes: usize) -> Result<Value, String> {
+    async fn call_with(
+        &mut self,
+        ability: &str,
+        args: Value,
+        key: &str,
+        bytes: usize,
+    ) -> Result<Value, String> {
         self.run("call-big", json!({"ability": ability, "args": args, "key": key, "bytes": bytes})).await
     }
 
@@ -96,7 +102,9 @@ fn sound_args(ability: &str) -> Value {
 
 fn denials(record: &[RunEvent]) -> Vec<(String, String, String)> {
     let denial = |event: &RunEvent| match event {
-        RunEvent::PolicyDecided { ability, decision, reason } => Some((ability.clone(), decision.clone(), reason.clone())),
+        RunEvent::PolicyDecided { ability, decision, reason } => {
+            Some((ability.clone(), decision.clone(), reason.clone()))
+        }
         _ => None,
     };
     record.iter().filter_map(denial).collect()
@@ -108,13 +116,22 @@ async fn without_its_permission_no_ability_does_anything() {
         let scoped = format!("{name}:elsewhere.example");
         for (asks, grants, reason) in [
             (vec![], vec![name], format!("permission `{name}` is not in the manifest of probe")),
-            (vec![name], vec![], format!("permission `{name}` was not granted to probe; install it again and grant it")),
-            (vec![scoped.as_str()], vec![name], format!("permission `{name}` was not granted to probe; install it again and grant it")),
+            (
+                vec![name],
+                vec![],
+                format!("permission `{name}` was not granted to probe; install it again and grant it"),
+            ),
+            (
+                vec![scoped.as_str()],
+                vec![name],
+                format!("permission `{name}` was not granted to probe; install it again and grant it"),
+            ),
         ] {
             let mut probe = Probe::new(&asks, &grants);
             assert_eq!(probe.refusal(name, sound_args(name)).await, reason, "{asks:?} {grants:?}");
             assert_eq!(denials(&probe.record()), [(name.to_owned(), "deny".to_owned(), reason)]);
-            let done = |event: &RunEvent| matches!(event, RunEvent::HostBegun { .. } | RunEvent::HostCall { .. });
+            let done =
+                |event: &RunEvent| matches!(event, RunEvent::HostBegun { .. } | RunEvent::HostCall { .. });
             assert!(!probe.record().iter().any(done), "{:?}", probe.record());
             assert!(probe.home.desktop.shown().is_empty());
             assert_eq!(probe.home.store().kv_get("probe", "k").unwrap(), None);
@@ -130,10 +147,14 @@ async fn a_scope_that_an_ability_does_not_know_gives_nothing() {
         let mut probe = Probe::granted(&scoped);
         let error = probe.refusal(name, sound_args(name)).await;
         if ["http.fetch", "data.fetch_url"].contains(&name) {
-            assert_eq!(error, format!("{name}: host 127.0.0.1 is outside of what was granted: elsewhere.example"));
+            assert_eq!(
+                error,
+                format!("{name}: host 127.0.0.1 is outside of what was granted: elsewhere.example")
+            );
         } else {
-            let reason =
-                format!("permission `{name}` was granted for elsewhere.example only, and it has no scopes; ask for `{name}`");
+            let reason = format!(
+                "permission `{name}` was granted for elsewhere.example only, and it has no scopes; ask for `{name}`"
+            );
             assert_eq!(error, reason);
             assert_eq!(denials(&probe.record()), [(name.to_owned(), "deny".to_owned(), reason)]);
         }
@@ -148,7 +169,10 @@ async fn a_tool_can_catch_a_refusal() {
     let row = home.run("a", Target::Only, json!({})).await;
     let output = row.output.unwrap();
     assert_eq!(output[0], json!(false));
-    assert!(output[1].as_str().unwrap().contains("permission `kv.read` is not in the manifest of a"), "{output}");
+    assert!(
+        output[1].as_str().unwrap().contains("permission `kv.read` is not in the manifest of a"),
+        "{output}"
+    );
 }
 
 #[tokio::test]
@@ -168,13 +192,25 @@ async fn bad_arguments_name_the_key() {
         ("kv.write", json!({"op": "append", "key": "k"}), "op: \"append\" is not one of"),
         ("log.info", json!({"text": "x"}), "'text' was unexpected"),
         ("log.error", json!({"text": "x"}), "\"message\" is a required property"),
-        ("notify.user", json!({"priority": "shouting", "message": "m"}), "priority: \"shouting\" is not one of"),
+        (
+            "notify.user",
+            json!({"priority": "shouting", "message": "m"}),
+            "priority: \"shouting\" is not one of",
+        ),
         ("event.publish", json!({"data": 1}), "\"name\" is a required property"),
         ("flow.branch", json!({"op": "like"}), "op: \"like\" is not one of"),
         ("flow.stop", json!({"why": 1}), "'why' was unexpected"),
         ("data.fetch_url", json!({"url": 1}), "url: 1 is not of type \"string\""),
-        ("http.fetch", json!({"url": "http://a.example/", "headers": {"x": true}}), "headers/x: true is not of types"),
-        ("http.fetch", json!({"url": "http://a.example/", "timeout_ms": 200_000}), "timeout_ms: 200000 is greater than"),
+        (
+            "http.fetch",
+            json!({"url": "http://a.example/", "headers": {"x": true}}),
+            "headers/x: true is not of types",
+        ),
+        (
+            "http.fetch",
+            json!({"url": "http://a.example/", "timeout_ms": 200_000}),
+            "timeout_ms: 200000 is greater than",
+        ),
     ] {
         let mut probe = Probe::granted(ability);
         let error = probe.refusal(ability, args).await;
@@ -220,7 +256,10 @@ async fn kv_write_sets_deletes_increments_and_compares() {
 async fn kv_write_refuses_a_value_over_its_cap_and_what_is_no_number() {
     let mut probe = Probe::granted("kv.write");
     let error = probe.call_with("kv.write", json!({"key": "k"}), "value", 1 << 20).await.unwrap_err();
-    assert!(error.starts_with("kv.write: ") && error.contains("1048578") && error.contains("1048576"), "{error}");
+    assert!(
+        error.starts_with("kv.write: ") && error.contains("1048578") && error.contains("1048576"),
+        "{error}"
+    );
     assert_eq!(probe.home.store().kv_get("probe", "k").unwrap(), None);
     probe.call("kv.write", json!({"key": "k", "value": "text"})).await.unwrap();
     let error = probe.refusal("kv.write", json!({"op": "increment", "key": "k"})).await;
@@ -231,7 +270,11 @@ async fn kv_write_refuses_a_value_over_its_cap_and_what_is_no_number() {
 async fn kv_write_and_kv_read_share_the_namespace_of_the_manifest() {
     let home = Home::new();
     let lua = "nb.kv.set('k', {1, 2}) return nb.kv.get('k')";
-    agent("a").asks(&["kv.read", "kv.write"]).set("kv_namespace", json!("shared")).tool("t", lua).install(&home);
+    agent("a")
+        .asks(&["kv.read", "kv.write"])
+        .set("kv_namespace", json!("shared"))
+        .tool("t", lua)
+        .install(&home);
     assert_eq!(home.run("a", Target::Only, json!({})).await.output, Some(json!([1, 2])));
     assert_eq!(home.store().kv_get("shared", "k").unwrap(), Some(json!([1, 2])));
 }
@@ -250,7 +293,11 @@ async fn log_info_and_log_error_stand_in_the_record() {
 async fn log_info_takes_a_text_as_it_is() {
     let mut probe = Probe::granted("log.info");
     probe.call("log.info", json!({"message": "21 degrees"})).await.unwrap();
-    assert!(probe.record().contains(&RunEvent::Log { level: "info".to_owned(), message: "21 degrees".to_owned() }));
+    assert!(
+        probe
+            .record()
+            .contains(&RunEvent::Log { level: "info".to_owned(), message: "21 degrees".to_owned() })
+    );
 }
 
 #[tokio::test]
@@ -266,8 +313,7 @@ async fn notify_user_shows_on_the_desktop() {
     let args = json!({"title": "Rain", "message": "in Rome", "priority": "high"});
     assert_eq!(probe.call("notify.user", args).await, Ok(json!({"shown": "desktop"})));
     let shown = probe.home.desktop.shown().remove(0);
-    let expected =
-        json!({"agent": "probe", "run": probe.last_run, "title": "Rain", "body": "in Rome", "priority": "high"});
+    let expected = json!({"agent": "probe", "run": probe.last_run, "title": "Rain", "body": "in Rome", "priority": "high"});
     assert_eq!(json!(shown), expected);
     assert!(probe.home.store().inbox(10).unwrap().is_empty());
 }
@@ -279,7 +325,10 @@ async fn notify_user_falls_back_to_the_inbox_and_says_why() {
     let answer = json!({"shown": "inbox", "reason": "no desktop session"});
     assert_eq!(probe.call("notify.user", json!({"body": {"temp": 21}})).await, Ok(answer));
     let row = probe.home.store().inbox(10).unwrap().remove(0);
-    assert_eq!((row.title.as_str(), row.body.as_str(), row.priority.as_str()), ("probe", "{\"temp\":21}", "normal"));
+    assert_eq!(
+        (row.title.as_str(), row.body.as_str(), row.priority.as_str()),
+        ("probe", "{\"temp\":21}", "normal")
+    );
     assert_eq!((row.agent.as_str(), row.run.as_deref()), ("probe", Some(probe.last_run.as_str())));
 }
 
@@ -289,7 +338,10 @@ async fn notify_user_needs_a_text_and_a_short_title() {
     let error = probe.refusal("notify.user", json!({"priority": "low"})).await;
     assert!(error.starts_with("notify.user: "), "{error}");
     let error = probe.refusal("notify.user", json!({"title": "x".repeat(201)})).await;
-    assert!(error.starts_with("notify.user: title: ") && error.ends_with("is longer than 200 characters"), "{error}");
+    assert!(
+        error.starts_with("notify.user: title: ") && error.ends_with("is longer than 200 characters"),
+        "{error}"
+    );
     assert!(probe.home.desktop.shown().is_empty());
 }
 
@@ -311,7 +363,8 @@ async fn event_publish_carries_the_depth_of_its_run() {
     let request = nb_runtime::RunRequest { depth: 7, ..crate::common::request("a", task("c")) };
     let nb_runtime::Started::Run(run) = home.engine.start(request).await.unwrap() else { panic!() };
     home.end_of(&run).await;
-    let depths: Vec<_> = home.store().events(0, 9).unwrap().into_iter().map(|event| (event.name, event.depth)).collect();
+    let depths: Vec<_> =
+        home.store().events(0, 9).unwrap().into_iter().map(|event| (event.name, event.depth)).collect();
     assert_eq!(depths, [("a.b".to_owned(), 7), ("run.completed".to_owned(), 7)]);
 }
 
@@ -320,10 +373,16 @@ async fn event_publish_refuses_reserved_and_malformed_names_and_large_data() {
     let mut probe = Probe::granted("event.publish");
     for name in ["run.completed", "Run.Failed", "RunCompleted", "agent.installed", "approval.x", "run"] {
         let error = probe.refusal("event.publish", json!({"name": name})).await;
-        let words = format!("event.publish: event `{name}`: names that begin with agent, approval, run are the daemon's own");
+        let words = format!(
+            "event.publish: event `{name}`: names that begin with agent, approval, run are the daemon's own"
+        );
         assert_eq!(error, words);
     }
-    for (name, words) in [("a.*", "only a subscription may have `*`"), ("a..b", "words with dots between"), ("", "words with dots")] {
+    for (name, words) in [
+        ("a.*", "only a subscription may have `*`"),
+        ("a..b", "words with dots between"),
+        ("", "words with dots"),
+    ] {
         let error = probe.refusal("event.publish", json!({"name": name})).await;
         assert!(error.contains(words), "{error}");
     }
@@ -359,7 +418,8 @@ async fn flow_stop_ends_a_chain_and_not_a_tool() {
 #[tokio::test]
 async fn data_fetch_url_gives_the_text_and_a_failure_is_a_failure() {
     let server = Server::answering(|request| {
-        let missing = "HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 4\r\n\r\ngone".to_owned();
+        let missing =
+            "HTTP/1.1 404 Not Found\r\nconnection: close\r\ncontent-length: 4\r\n\r\ngone".to_owned();
         if request.starts_with("GET /there ") { ok("hello") } else { Some(missing) }
     })
     .await;
@@ -380,7 +440,10 @@ async fn http_fetch_sends_method_headers_and_body_and_gives_the_whole_answer() {
     let mut probe = Probe::granted(&format!("http.fetch:{}", server.host()));
     let args = json!({"url": server.url("/p"), "method": "PUT", "headers": {"x-n": 7}, "body": {"a": [1]}});
     let answer = probe.call("http.fetch", args).await.unwrap();
-    assert_eq!((&answer["status"], &answer["body"], &answer["headers"]["x-a"]), (&json!(418), &json!("hi"), &json!("b")));
+    assert_eq!(
+        (&answer["status"], &answer["body"], &answer["headers"]["x-a"]),
+        (&json!(418), &json!("hi"), &json!("b"))
+    );
     let sent = server.requests().remove(0);
     assert!(sent.starts_with("PUT /p ") && sent.ends_with("\r\n\r\n{\"a\":[1]}"), "{sent}");
     assert!(sent.contains("x-n: 7\r\n") && sent.contains("content-type: application/json\r\n"), "{sent}");
@@ -391,17 +454,21 @@ async fn http_fetch_reaches_granted_hosts_only_also_by_a_redirect() {
     let other = Server::answering(|_| ok("private")).await;
     let away = other.url("/");
     let server = Server::answering(move |_| {
-        Some(format!("HTTP/1.1 302 Found\r\nlocation: {away}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"))
+        Some(format!(
+            "HTTP/1.1 302 Found\r\nlocation: {away}\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
+        ))
     })
     .await;
     let mut probe = Probe::granted(&format!("http.fetch:{}", server.host()));
     let error = probe.refusal("http.fetch", json!({"url": other.url("/")})).await;
     let out_of_scope = format!("host 127.0.0.1 is outside of what was granted: {}", server.host());
     assert_eq!(error, format!("http.fetch: {out_of_scope}"));
-    let refused = |event: &RunEvent| matches!(event, RunEvent::HostCall { error: Some(e), .. } if *e == error);
+    let refused =
+        |event: &RunEvent| matches!(event, RunEvent::HostCall { error: Some(e), .. } if *e == error);
     assert!(probe.record().iter().any(refused), "{:?}", probe.record());
     let error = probe.refusal("http.fetch", json!({"url": server.url("/go")})).await;
-    let words = format!("http.fetch: the redirect from {} was not followed: {out_of_scope}", server.url("/go"));
+    let words =
+        format!("http.fetch: the redirect from {} was not followed: {out_of_scope}", server.url("/go"));
     assert_eq!(error, words);
     assert!(other.requests().is_empty());
 }
@@ -444,7 +511,10 @@ async fn http_fetch_refuses_an_answer_above_ten_mebibytes() {
     .await;
     let mut probe = Probe::granted("http.fetch:127.0.0.1");
     let error = probe.refusal("http.fetch", json!({"url": server.url("/")})).await;
-    assert_eq!(error, "http.fetch: the response of host 127.0.0.1 is larger than the limit of 10485760 bytes");
+    assert_eq!(
+        error,
+        "http.fetch: the response of host 127.0.0.1 is larger than the limit of 10485760 bytes"
+    );
 }
 
 #[tokio::test]
@@ -465,9 +535,13 @@ async fn over_its_calls_for_the_hour_an_agent_sends_nothing_more() {
     let reason = "http.fetch: out of calls for this hour: 2 allowed (resources.max_api_calls_per_hour), this would be number 3";
     assert_eq!(third.error, Some(format!("step `f`: {reason}")));
     let record = home.record(&third.id);
-    let refused = |event: &RunEvent| matches!(event, RunEvent::HostCall { error: Some(error), .. } if error == reason);
+    let refused =
+        |event: &RunEvent| matches!(event, RunEvent::HostCall { error: Some(error), .. } if error == reason);
     assert!(record.iter().any(refused), "{record:?}");
-    assert!(!record.iter().any(|event| matches!(event, RunEvent::HostBegun { .. })), "nothing began: {record:?}");
+    assert!(
+        !record.iter().any(|event| matches!(event, RunEvent::HostBegun { .. })),
+        "nothing began: {record:?}"
+    );
     home.world.advance(Duration::seconds(1));
     assert_eq!(home.run("a", task("c"), json!({})).await.status, RunStatus::Completed, "the next hour");
     assert_eq!(server.requests().len(), 3);

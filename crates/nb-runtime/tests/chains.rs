@@ -93,8 +93,14 @@ async fn parameters_are_checked_before_the_first_step() {
     for (given, words) in [
         (json!({}), "task `c` needs the parameter `city`"),
         (json!({"city": "x", "days": "two"}), "parameter `days` of task `c` must be a number; it is \"two\""),
-        (json!({"city": "x", "loud": "yes"}), "parameter `loud` of task `c` must be true or false; it is \"yes\""),
-        (json!({"city": "x", "site": "ftp://a"}), "parameter `site` of task `c` must be an http or https address"),
+        (
+            json!({"city": "x", "loud": "yes"}),
+            "parameter `loud` of task `c` must be true or false; it is \"yes\"",
+        ),
+        (
+            json!({"city": "x", "site": "ftp://a"}),
+            "parameter `site` of task `c` must be an http or https address",
+        ),
         (json!({"city": "x", "to": "nobody"}), "parameter `to` of task `c` must be an e-mail address"),
         (json!({"city": "x", "when": "soon"}), "parameter `when` of task `c` must be a date"),
         (json!({"city": ["x"]}), "parameter `city` of task `c` must be a text"),
@@ -169,11 +175,18 @@ steps:
   - {id: big, tool: echo, args: {value: big}, condition: {ref_key: n, op: greater_than, value: 10}}
   - {id: small, tool: echo, args: {value: small}, condition: {ref_key: n, op: less_than, value: '{{limit}}'}}
 ";
-    let chain = chain.replace("{name: n, type: number}", "{name: n, type: number}, {name: limit, default: 11}");
+    let chain =
+        chain.replace("{name: n, type: number}", "{name: n, type: number}, {name: limit, default: 11}");
     let (home, row) = run(&chain, json!({"n": 12})).await;
-    assert_eq!((row.output, steps(&home, &row.id)), (Some(json!("big")), vec![done("big"), skipped("small")]));
+    assert_eq!(
+        (row.output, steps(&home, &row.id)),
+        (Some(json!("big")), vec![done("big"), skipped("small")])
+    );
     let (home, row) = run(&chain, json!({"n": 3})).await;
-    assert_eq!((row.output, steps(&home, &row.id)), (Some(json!("small")), vec![skipped("big"), done("small")]));
+    assert_eq!(
+        (row.output, steps(&home, &row.id)),
+        (Some(json!("small")), vec![skipped("big"), done("small")])
+    );
     let (_, row) = run(&chain, json!({})).await;
     assert_eq!(row.error.as_deref(), Some("step `big`: condition: null is not a number"));
 }
@@ -263,14 +276,18 @@ async fn after_its_last_attempt_a_retried_step_fails() {
     home.world.set(at("00:00:01"));
     let row = home.end_of(&run).await;
     assert_eq!(row.error.as_deref(), Some("step `one`: tool `fail`: tools/fail.lua:2: no luck"));
-    let attempts = home.record(&run).into_iter().filter(|event| matches!(event, RunEvent::StepStarted { .. }));
+    let attempts =
+        home.record(&run).into_iter().filter(|event| matches!(event, RunEvent::StepStarted { .. }));
     assert_eq!(attempts.count(), 2);
 }
 
 #[tokio::test]
 async fn flow_stop_ends_the_chain_with_its_result() {
-    for (args, result) in [("{result: {n: 1}}", json!({"n": 1})), ("{reason: enough}", json!("enough")), ("{}", Value::Null)] {
-        let chain = format!("steps: [{{id: s, ability: flow.stop, args: {args}}}, {{id: never, tool: fail}}]");
+    for (args, result) in
+        [("{result: {n: 1}}", json!({"n": 1})), ("{reason: enough}", json!("enough")), ("{}", Value::Null)]
+    {
+        let chain =
+            format!("steps: [{{id: s, ability: flow.stop, args: {args}}}, {{id: never, tool: fail}}]");
         assert_eq!(output(&chain, json!({})).await, result);
     }
 }

@@ -22,7 +22,8 @@ impl Write for Log {
 static LOG: LazyLock<Log> = LazyLock::new(|| {
     let log = Log::default();
     let writer = log.clone();
-    let subscriber = tracing_subscriber::fmt().with_max_level(Level::DEBUG).with_writer(move || writer.clone());
+    let subscriber =
+        tracing_subscriber::fmt().with_max_level(Level::DEBUG).with_writer(move || writer.clone());
     tracing::subscriber::set_global_default(subscriber.finish()).unwrap();
     log
 });

@@ -1,5 +1,6 @@
 //! What is on disk of a run, at every moment of it.
 
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use nb_runtime::installed::Entry;
@@ -24,7 +25,8 @@ fn tireless(name: &str) -> AgentBuilder {
 
 /// Waits until a script computes.
 async fn spinning(home: &Home, run: &str) {
-    home.until_event(run, |event| matches!(event, RunEvent::ToolStarted { tool, .. } if tool == "spin")).await;
+    home.until_event(run, |event| matches!(event, RunEvent::ToolStarted { tool, .. } if tool == "spin"))
+        .await;
 }
 
 fn folded(home: &Home, run: &RunRow) -> Option<RunStatus> {
@@ -61,7 +63,10 @@ async fn the_record_of_a_run_folds_to_its_status() {
 #[tokio::test]
 async fn a_record_is_numbered_without_gaps_and_grows_only() {
     let home = Home::new();
-    tireless("a").asks(&["log.info"]).chain("c", "steps: [{id: l, ability: log.info, args: {message: m}}]").install(&home);
+    tireless("a")
+        .asks(&["log.info"])
+        .chain("c", "steps: [{id: l, ability: log.info, args: {message: m}}]")
+        .install(&home);
     let run = home.start("a", task("c"), json!({})).await;
     let mut seen: Vec<(u64, Value)> = Vec::new();
     home.until("the end", || {
@@ -89,6 +94,27 @@ async fn a_run_is_on_disk_when_its_start_returns() {
     });
     home.engine.cancel_agent("a", "done").await;
     assert_eq!(home.end_of(&run).await.status, RunStatus::Cancelled);
+}
+
+/// As when the connection of a webhook delivery breaks before the answer.
+#[tokio::test]
+async fn a_run_whose_caller_goes_away_is_carried_out() {
+    let home = Home::new();
+    tireless("a").install(&home);
+    let mut start = Box::pin(home.try_start("a", Target::Tool("echo".to_owned()), json!({"value": 1})));
+    assert!(polled_once(&mut start).await.is_none(), "it waits for the disk");
+    drop(start);
+    let run = home.runs("a").remove(0).id;
+    assert_eq!(home.end_of(&run).await.status, RunStatus::Completed);
+}
+
+/// Polls once.
+async fn polled_once<F: Future + Unpin>(future: &mut F) -> Option<F::Output> {
+    std::future::poll_fn(|context| match std::pin::Pin::new(&mut *future).poll(context) {
+        Poll::Ready(output) => Poll::Ready(Some(output)),
+        Poll::Pending => Poll::Ready(None),
+    })
+    .await
 }
 
 #[tokio::test]
@@ -173,7 +199,11 @@ async fn cancel_ends_a_spinning_script_and_a_waiting_request_within_100_ms() {
         let cancelled = Instant::now();
         assert!(home.engine.cancel(&run, "enough"));
         let row = home.end_of(&run).await;
-        assert!(cancelled.elapsed() < Duration::from_millis(100), "{target:?} took {:?}", cancelled.elapsed());
+        assert!(
+            cancelled.elapsed() < Duration::from_millis(100),
+            "{target:?} took {:?}",
+            cancelled.elapsed()
+        );
         assert_eq!((row.status, row.error.as_deref()), (RunStatus::Cancelled, Some("enough")));
     }
 }
@@ -210,7 +240,11 @@ fn interruptible() -> AgentBuilder {
 /// Starts the chain and leaves while its second step computes.
 async fn interrupted(home: &Home) -> String {
     let run = home.start("a", task("c"), json!({})).await;
-    home.until_event(&run, |event| matches!(event, RunEvent::HostCall { ability, .. } if ability == "kv.read")).await;
+    home.until_event(
+        &run,
+        |event| matches!(event, RunEvent::HostCall { ability, .. } if ability == "kv.read"),
+    )
+    .await;
     home.engine.shut_down(Duration::ZERO).await;
     run
 }
@@ -253,7 +287,9 @@ async fn a_run_whose_effect_is_in_doubt_is_closed() {
     let mut home = Home::new();
     let step = |method: &str, body: &str| {
         let url = server.url("/");
-        format!("steps: [{{id: s, ability: http.fetch, args: {{url: '{url}', method: {method}, body: '{body}'}}}}]")
+        format!(
+            "steps: [{{id: s, ability: http.fetch, args: {{url: '{url}', method: {method}, body: '{body}'}}}}]"
+        )
     };
     agent("a")
         .asks(&["http.fetch"])
@@ -307,7 +343,8 @@ async fn a_chain_that_had_stopped_stays_stopped() {
         ms: 1.0,
     };
     home.store().append(&run, &stopped.stamped(at("00:00:01"))).unwrap();
-    let steps = "steps: [{id: stop, ability: flow.stop, args: {}}, {id: never, tool: echo, args: {value: 1}}]";
+    let steps =
+        "steps: [{id: stop, ability: flow.stop, args: {}}, {id: never, tool: echo, args: {value: 1}}]";
     interruptible().asks(&["flow.stop", "kv.read", "kv.write"]).chain("c", steps).install(&home);
     let home = home.restarted();
     home.engine.recover().await.unwrap();
@@ -330,11 +367,18 @@ async fn a_run_of_an_agent_that_is_gone_replaced_or_stopped_is_closed() {
             "removed" => home.engine.agents().remove("a"),
             "replaced" => drop(interruptible().digest("sha256:01").install(&home)),
             "stopped" => drop(home.set_state("a", AgentState::Stopped)),
-            _ => home.engine.agents().insert(Entry::Broken(installed.row.clone(), "its files are gone".to_owned())),
+            _ => home
+                .engine
+                .agents()
+                .insert(Entry::Broken(installed.row.clone(), "its files are gone".to_owned())),
         }
         assert_eq!(home.engine.recover().await.unwrap(), (0, 1), "{change}");
         let row = home.store().run(&run).unwrap().unwrap();
-        assert_eq!((row.status, row.error), (RunStatus::Failed, Some(format!("interrupted: {why}"))), "{change}");
+        assert_eq!(
+            (row.status, row.error),
+            (RunStatus::Failed, Some(format!("interrupted: {why}"))),
+            "{change}"
+        );
         assert!(home.store().unfinished().unwrap().is_empty());
         assert_eq!(home.store().events(0, 9).unwrap().pop().unwrap().name, "run.failed");
     }

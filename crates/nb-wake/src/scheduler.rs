@@ -274,7 +274,9 @@ impl Scheduler {
         };
         match self.engine.start(request).await {
             Ok(Started::Run(run)) => progress.last_run = Some(run),
-            Ok(Started::Already(_)) | Err(StartError::Shutdown) => {}
+            Ok(Started::Already(_)) => {}
+            // The slot stays undecided, and those after it with it: the next start of the daemon decides them.
+            Err(StartError::Shutdown) => std::future::pending().await,
             Err(StartError::Store(error)) => return Err(error),
             Err(error) => self.skip(schedule, slot, &error.to_string())?,
         }

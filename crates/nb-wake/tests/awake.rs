@@ -1,5 +1,7 @@
 //! A home whose schedules and events wake agents.
 
+use std::time::Duration;
+
 use nb_store::RunRow;
 use nb_wake::{Config, Wake};
 use serde_json::Value;
@@ -24,24 +26,30 @@ impl Awake {
         Self { home, wake, tasks }
     }
 
-    /// Ends scheduler and bus where they are, and gives what a new start finds.
+    /// Stops everything where it is, and gives what a new start finds.
     pub async fn ended(self) -> Home {
         for task in self.tasks {
             task.abort();
             let _ = task.await;
         }
+        self.home.engine.shut_down(Duration::ZERO).await;
         self.home.restarted()
     }
 
+    /// A new start of the daemon.
     pub async fn restarted(self) -> Self {
-        Self::new(self.ended().await)
+        let home = self.ended().await;
+        home.engine.recover().await.unwrap();
+        Self::new(home)
     }
 
     /// Waits until an agent has so many runs that have ended, and gives them all.
     pub async fn until_ended(&self, agent: &str, count: usize) -> Vec<RunRow> {
         let runs = || self.home.runs(agent);
         let ended = || runs().iter().filter(|run| run.status.is_final()).count();
-        self.home.until(&format!("{count} runs of {agent}, there are {}", ended()), || ended() >= count).await;
+        self.home
+            .until(&format!("{count} runs of {agent}, there are {}", ended()), || ended() >= count)
+            .await;
         runs()
     }
 }

@@ -10,7 +10,7 @@ use crate::common::{AgentBuilder, Home, agent, at};
 /// An agent that gives the number in the event's data.
 fn subscriber(name: &str, events: Value) -> AgentBuilder {
     agent(name)
-        .asks(&["flow.stop", "flow.branch"])
+        .asks(&["flow.stop"])
         .set("triggers", json!({"events": events}))
         .chain("c", "steps: [{id: s, ability: flow.stop, args: {result: '{{event.data.n}}'}}]")
 }
@@ -110,24 +110,47 @@ async fn what_happened_before_a_subscription_does_not_wake() {
 async fn a_slow_or_failing_subscriber_does_not_hold_up_the_others() {
     let home = Home::new();
     let on_tick = json!([{"on": "tick", "chain": "c"}]);
-    let forever = "steps: [{id: s, ability: flow.branch, args: {left: x, op: less_than}, on_failure: {retry: {attempts: 2}}}]";
-    subscriber("a-slow", on_tick.clone()).chain("c", forever).install(&home);
+    let forever = "steps: [{id: s, tool: fail, on_failure: {retry: {attempts: 2}}}]";
+    subscriber("a-slow", on_tick.clone()).tool("fail", "error('no')").chain("c", forever).install(&home);
     subscriber("b-gone", on_tick.clone()).install(&home);
     subscriber("c-failing", on_tick.clone()).granted(&[]).install(&home);
     subscriber("d-good", on_tick).install(&home);
     let awake = Awake::new(home);
+    publish(&awake.home, "tick", json!({"n": 0}));
+    woken_by(&awake, "b-gone", 1).await;
     // The bus does not know yet: starting its run is refused.
     awake.home.set_state("b-gone", AgentState::Stopped);
     for n in 1..=3 {
         publish(&awake.home, "tick", json!({"n": n}));
     }
-    assert_eq!(woken_by(&awake, "d-good", 3).await, [json!(1), json!(2), json!(3)]);
-    let failed = awake.until_ended("c-failing", 3).await;
+    assert_eq!(woken_by(&awake, "d-good", 4).await, [json!(0), json!(1), json!(2), json!(3)]);
+    let failed = awake.until_ended("c-failing", 4).await;
     assert!(failed.iter().all(|run| run.status == RunStatus::Failed));
-    awake.home.until("three slow runs", || awake.home.runs("a-slow").len() == 3).await;
+    awake.home.until("slow runs", || awake.home.runs("a-slow").len() == 4).await;
     assert!(awake.home.runs("a-slow").iter().all(|run| awake.home.engine.is_in_flight(&run.id)));
-    assert!(awake.home.runs("b-gone").is_empty());
-    assert!(awake.home.store().cursor("b-gone/c").unwrap() >= Some(3));
+    assert_eq!(awake.home.runs("b-gone").len(), 1);
+    let last = awake.home.store().events(0, 99).unwrap().into_iter().rfind(|event| event.name == "tick");
+    assert_eq!(awake.home.store().cursor("b-gone/c").unwrap(), last.map(|event| event.seq));
+}
+
+#[tokio::test]
+async fn an_agent_can_watch_another_one() {
+    let home = Home::new();
+    subscriber("worker", json!([{"on": "work", "chain": "c"}])).granted(&[]).install(&home);
+    let filter = json!({"agent": "worker"});
+    subscriber("watcher", json!([{"on": "run.failed", "chain": "tell", "filter": filter}]))
+        .asks(&["flow.stop", "notify.user"])
+        .chain("tell", "steps: [{id: s, ability: notify.user, args: {message: '{{event.data.error}}'}}]")
+        .install(&home);
+    let awake = Awake::new(home);
+    publish(&awake.home, "work", json!({"n": 1}));
+    awake.until_ended("watcher", 1).await;
+    let reason = "step `s`: permission `flow.stop` was not granted to worker; install it again and grant it";
+    assert_eq!(awake.home.desktop.shown().remove(0).body, reason);
+    awake.home.desktop.on_show(|_| Err("nobody is there".to_owned()));
+    publish(&awake.home, "work", json!({"n": 1}));
+    awake.until_ended("watcher", 2).await;
+    assert_eq!(awake.home.store().inbox(9).unwrap().remove(0).body, reason);
 }
 
 #[tokio::test]
@@ -175,6 +198,9 @@ async fn a_chain_of_wake_ups_is_cut_at_depth_16_with_a_clear_record() {
     assert!(awake.home.store().unfinished().unwrap().is_empty());
     let awake = awake.restarted().await;
     publish(&awake.home, "go", Value::Null);
-    awake.home.until("the second cut", || awake.home.runs("a").iter().filter(|run| cut(run)).count() == 2).await;
+    awake
+        .home
+        .until("the second cut", || awake.home.runs("a").iter().filter(|run| cut(run)).count() == 2)
+        .await;
     assert_eq!(awake.home.runs("a").len(), 34, "the first cut is not repeated");
 }

@@ -1,6 +1,10 @@
 //! Each slot of a schedule becomes one run, or a row that says why not.
 
+use std::sync::Arc;
+
 use chrono::Duration;
+use nb_runtime::Installed;
+use nb_runtime::installed::Entry;
 use nb_runtime::record::RunEvent;
 use nb_store::{AgentState, RunStatus};
 use nb_wake::schedule::Schedule;
@@ -16,20 +20,20 @@ const TICK: &str = "steps: [{id: s, ability: flow.stop, args: {result: '{{trigge
 const LONG: &str = "
 steps:
   - id: s
-    ability: flow.branch
-    args: {left: x, op: less_than, value: 1}
+    tool: fail
     on_failure: {retry: {attempts: 2, delay: 1h}}
 ";
 
-/// An agent with one schedule: every ten minutes, and what `more` says.
+/// An agent with one schedule: every ten minutes, side by side, and what `more` says.
 fn scheduled(name: &str, chain: &str, more: Value) -> AgentBuilder {
-    let mut schedule = json!({"chain": "c", "interval": "10m"});
+    let mut schedule = json!({"chain": "c", "interval": "10m", "overlap": "allow"});
     for (key, value) in more.as_object().unwrap() {
         schedule[key] = value.clone();
     }
     agent(name)
-        .asks(&["flow.stop", "flow.branch"])
+        .asks(&["flow.stop"])
         .set("triggers", json!({"scheduled": [schedule]}))
+        .tool("fail", "error('no')")
         .chain("c", chain)
 }
 
@@ -66,7 +70,7 @@ async fn pass(home: &Home, times: &[(&str, &str)]) {
 
 #[tokio::test]
 async fn a_slot_fires_once() {
-    let awake = awake(TICK, json!({"params": {}}));
+    let awake = awake(TICK, json!({}));
     awake.home.world.asleep_until(at("00:10:00")).await;
     assert!(awake.home.runs("a").is_empty(), "nothing fires early");
     pass(&awake.home, &[("00:10:00", "00:20:00"), ("00:20:07", "00:30:00")]).await;
@@ -92,11 +96,9 @@ async fn a_restart_neither_repeats_nor_moves_a_slot() {
 #[tokio::test]
 async fn missed_slots_follow_their_policy() {
     let once = "missed; only the latest missed slot runs (missed: once)";
-    for (missed, decided) in [
-        ("once", [once, once, "ran"]),
-        ("skip", ["missed (missed: skip)"; 3]),
-        ("all", ["ran"; 3]),
-    ] {
+    for (missed, decided) in
+        [("once", [once, once, "ran"]), ("skip", ["missed (missed: skip)"; 3]), ("all", ["ran"; 3])]
+    {
         let awake = awake(TICK, json!({"missed": missed}));
         awake.home.world.asleep_until(at("00:10:00")).await;
         pass(&awake.home, &[("00:10:00", "00:20:00")]).await;
@@ -108,7 +110,8 @@ async fn missed_slots_follow_their_policy() {
         awake.home.world.asleep_until(at("00:50:00")).await;
         let expected = ["ran", decided[0], decided[1], decided[2]];
         let times = ["00:10:00", "00:20:00", "00:30:00", "00:40:00"];
-        let expected: Vec<_> = times.iter().zip(expected).map(|(at, decided)| (at.to_string(), decided.to_owned())).collect();
+        let expected: Vec<_> =
+            times.iter().zip(expected).map(|(at, decided)| (at.to_string(), decided.to_owned())).collect();
         assert_eq!(slots(&awake.home, "a"), expected, "missed: {missed}");
     }
 }
@@ -146,7 +149,6 @@ async fn overlap_skip_holds_for_a_run_that_a_restart_resumed() {
     let awake = awake(LONG, json!({"overlap": "skip"}));
     awake.home.world.asleep_until(at("00:10:00")).await;
     pass(&awake.home, &[("00:10:00", "00:20:00"), ("00:20:00", "00:30:00")]).await;
-    awake.home.engine.shut_down(std::time::Duration::ZERO).await;
     let home = awake.ended().await;
     home.engine.recover().await.unwrap();
     let run = home.runs("a").remove(0).id;
@@ -173,7 +175,7 @@ async fn overlap_queue_runs_one_after_the_other() {
 
 #[tokio::test]
 async fn overlap_allow_runs_side_by_side() {
-    let awake = awake(LONG, json!({"overlap": "allow"}));
+    let awake = awake(LONG, json!({}));
     awake.home.world.asleep_until(at("00:10:00")).await;
     pass(&awake.home, &[("00:10:00", "00:20:00"), ("00:20:00", "00:30:00")]).await;
     let runs = awake.home.runs("a");
@@ -200,7 +202,6 @@ async fn a_crash_forgets_no_slot_that_waits() {
         let awake = awake(LONG, json!({"overlap": overlap}));
         awake.home.world.asleep_until(at("00:10:00")).await;
         pass(&awake.home, &[("00:10:00", "00:20:00")]).await;
-        awake.home.engine.shut_down(std::time::Duration::ZERO).await;
         let home = awake.ended().await;
         home.engine.recover().await.unwrap();
         // 00:20 was missed and waits for the run that goes on; 00:30 is on time.
@@ -208,9 +209,13 @@ async fn a_crash_forgets_no_slot_that_waits() {
         let awake = Awake::new(home);
         awake.home.world.asleep_until(at("00:40:00")).await;
         assert_eq!(slots(&awake.home, "a").len(), 1, "{overlap}: {:?}", slots(&awake.home, "a"));
+        // The run ends, and the slot's turn comes while the engine starts nothing more.
         awake.home.engine.shut_down(std::time::Duration::ZERO).await;
-        let awake = awake.restarted().await;
-        awake.home.until("the slot that waited", || ran(&awake.home, "a").contains(&"00:20:00".to_owned())).await;
+        let awake = Awake::new(awake.ended().await);
+        awake
+            .home
+            .until("the slot that waited", || ran(&awake.home, "a").contains(&"00:20:00".to_owned()))
+            .await;
     }
 }
 
@@ -257,7 +262,10 @@ async fn a_stopped_agent_does_not_fire_and_catches_up_nothing() {
     awake.wake.agents_changed();
     pass(&awake.home, &[("00:10:00", "00:20:00"), ("00:20:00", "00:30:00")]).await;
     assert!(awake.home.runs("a").is_empty() && awake.home.runs("b").len() == 2);
-    assert_eq!(awake.home.store().slots("a", "c", 9).unwrap().iter().filter(|slot| slot.run.is_some()).count(), 0);
+    assert_eq!(
+        awake.home.store().slots("a", "c", 9).unwrap().iter().filter(|slot| slot.run.is_some()).count(),
+        0
+    );
 
     awake.home.world.advance(Duration::minutes(5));
     awake.home.set_state("a", AgentState::Running);
@@ -269,9 +277,26 @@ async fn a_stopped_agent_does_not_fire_and_catches_up_nothing() {
 }
 
 #[tokio::test]
+async fn an_upgrade_neither_repeats_nor_moves_a_slot() {
+    let awake = awake(TICK, json!({}));
+    awake.home.world.asleep_until(at("00:10:00")).await;
+    pass(&awake.home, &[("00:10:00", "00:20:00")]).await;
+    let mut row = awake.home.engine.agents().running().remove(0).row.clone();
+    let upgraded = scheduled("a", TICK, json!({})).digest("sha256:01").install(&awake.home);
+    row.digest.clone_from(&upgraded.row.digest);
+    // What an upgrade keeps: when the agent was installed, and since when it runs.
+    let upgraded = Installed::new(row, upgraded.spec.clone());
+    awake.home.engine.agents().insert(Entry::Ready(Arc::new(upgraded)));
+    awake.wake.agents_changed();
+    pass(&awake.home, &[("00:20:00", "00:30:00")]).await;
+    assert_eq!(ran(&awake.home, "a"), ["00:10:00", "00:20:00"]);
+    assert_eq!(awake.home.runs("a").pop().unwrap().digest, "sha256:01");
+}
+
+#[tokio::test]
 async fn two_schedulers_over_one_store_start_a_slot_once() {
     let home = Home::new();
-    scheduled("a", TICK, json!({"overlap": "allow"})).install(&home);
+    scheduled("a", TICK, json!({})).install(&home);
     let (one, other) = (Awake::new(home.clone()), Awake::new(home.restarted()));
     for minute in 1..=20 {
         home.world.set(at("00:00:00") + Duration::minutes(10 * minute));

@@ -163,7 +163,8 @@ async fn a_webhook_whose_secret_is_missing_or_short_lets_nobody_in() {
         door.home.vault.keep("ENV/EMPTY", "");
         assert_eq!(door.wake.webhooks().problem(&door.hook).as_deref(), Some(problem));
         assert!(door.is_unauthorized(&[], "body").await);
-        let empty_key = header("x-webhook-signature", "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad");
+        let empty_key =
+            header("x-webhook-signature", "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad");
         assert!(door.is_unauthorized(&[empty_key], "").await, "signed with an empty key");
         assert!(door.home.runs("a").is_empty());
     }
@@ -186,7 +187,11 @@ async fn a_repeated_delivery_id_answers_the_first_run_for_ever() {
         if verify == "github" {
             door.home.world.set(at("09:00:00"));
             assert_eq!(door.repeated(&first, "body").await, run);
-            assert_eq!(door.repeated(&with(door.signed("x"), id, &first[1].1), "x").await, run, "whatever the body");
+            assert_eq!(
+                door.repeated(&with(door.signed("x"), id, &first[1].1), "x").await,
+                run,
+                "whatever the body"
+            );
         }
         assert_eq!(door.home.runs("a").len(), 2, "{verify}");
     }
@@ -269,9 +274,13 @@ async fn a_task_sees_headers_and_body_and_no_proof() {
         let run = door.accepted(&[proof.clone(), extra.to_vec()].concat(), "{\"a\": [1]}").await;
         let row = door.home.end_of(&run).await;
         let seen = row.output.clone().unwrap();
-        assert_eq!((&seen[0], &seen[2], &seen[3]), (&json!("/a"), &json!({"a": [1]}), &json!("{\"a\": [1]}")));
+        assert_eq!(
+            (&seen[0], &seen[2], &seen[3]),
+            (&json!("/a"), &json!({"a": [1]}), &json!("{\"a\": [1]}"))
+        );
         assert_eq!(seen[1]["x-event"], json!("push"));
-        let kept = format!("{row:?} {:?} {:?}", door.home.record(&run), door.home.store().events(0, 9).unwrap());
+        let kept =
+            format!("{row:?} {:?} {:?}", door.home.record(&run), door.home.store().events(0, 9).unwrap());
         assert!(!kept.contains("hunter2hunter2"), "{kept}");
         for (_, value) in proof.iter().filter(|(name, _)| name.contains("signature")) {
             let mac = value.rsplit(['=', ',']).find(|part| part.len() > 20).unwrap();
@@ -283,7 +292,9 @@ async fn a_task_sees_headers_and_body_and_no_proof() {
 #[tokio::test]
 async fn a_body_that_is_not_json_is_a_text() {
     let door = door(json!({}));
-    for (body, seen) in [("a=1&b=2", json!("a=1&b=2")), ("", json!("")), ("7", json!(7)), ("{\"a\":", json!("{\"a\":"))] {
+    for (body, seen) in
+        [("a=1&b=2", json!("a=1&b=2")), ("", json!("")), ("7", json!(7)), ("{\"a\":", json!("{\"a\":"))]
+    {
         let run = door.accepted(&[], body).await;
         let output = door.home.end_of(&run).await.output.unwrap();
         assert_eq!((&output[2], &output[3]), (&seen, &json!(body)));

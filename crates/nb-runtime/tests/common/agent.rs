@@ -65,7 +65,8 @@ impl AgentBuilder {
     /// Puts it into the engine, running.
     pub fn install(mut self, home: &Home) -> Arc<Installed> {
         self.files.insert("manifest.json", self.manifest.to_string());
-        let spec = Agent::load(&self.files, Strictness::Install).unwrap_or_else(|problems| panic!("{problems}"));
+        let spec =
+            Agent::load(&self.files, Strictness::Install).unwrap_or_else(|problems| panic!("{problems}"));
         let requested = spec.manifest.permissions.clone();
         let now = home.world.time();
         let row = AgentRow {
