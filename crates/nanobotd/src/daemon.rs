@@ -1,5 +1,6 @@
 //! Start, run, leave.
 
+use std::io::Write;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::process::ExitCode;
@@ -45,7 +46,7 @@ pub fn main(cli: Cli) -> ExitCode {
     let filter = match EnvFilter::try_new(&cli.log) {
         Ok(filter) => filter,
         Err(error) => {
-            eprintln!("error: --log {}: {error}", cli.log);
+            tell(&format!("--log {}: {error}", cli.log));
             return ExitCode::from(2);
         }
     };
@@ -53,11 +54,13 @@ pub fn main(cli: Cli) -> ExitCode {
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
         .with_ansi(is_terminal())
+        // A line that cannot be written (the log lies on a full disk) is lost; to report that on stderr would panic.
+        .log_internal_errors(false)
         .init();
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            eprintln!("error: cannot start: {error}");
+            tell(&format!("cannot start: {error}"));
             return ExitCode::FAILURE;
         }
     };
@@ -67,10 +70,15 @@ pub fn main(cli: Cli) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
-            eprintln!("error: {message}");
+            tell(&message);
             ExitCode::FAILURE
         }
     }
+}
+
+/// The last word on stderr. When even that cannot be written, the exit code is left.
+fn tell(message: &str) {
+    let _ = writeln!(std::io::stderr(), "error: {message}");
 }
 
 fn is_terminal() -> bool {

@@ -32,6 +32,11 @@ pub trait Ability: Send + Sync {
     /// What a call changes, given its arguments.
     fn effect(&self, args: &Value) -> Effect;
 
+    /// Whether a call leaves the machine, and so counts against the agent's calls of the hour.
+    fn leaves_machine(&self) -> bool {
+        false
+    }
+
     /// Whether the effect of such a call may happen twice: after a crash that left it in doubt, it is called again.
     fn may_repeat(&self, args: &Value) -> bool {
         self.effect(args) == Effect::None
@@ -125,7 +130,7 @@ pub async fn invoke(run: &RunContext, name: &str, args: Value) -> Result<Reply, 
 
     let effect = ability.effect(&args);
     let mut repeated_args = Some(kept(&args));
-    if effect == Effect::Outside
+    if ability.leaves_machine()
         && let Err(error) = run.count_outside_call().map_err(failed)
     {
         // Before `host.begun`: a call that never began leaves no effect in doubt.

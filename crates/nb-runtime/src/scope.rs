@@ -40,6 +40,10 @@ impl Scope {
     pub(crate) fn find(&self, path: &str) -> Option<Value> {
         let parts: Vec<&str> = path.split('.').collect();
         let (first, rest) = parts.split_first()?;
+        if *first == "secret" {
+            // Only the gate to the network knows the value; until there it stays a name.
+            return (rest.len() == 1).then(|| Value::String(format!("{{{{{path}}}}}")));
+        }
         if rest.first() == Some(&"output")
             && let Some(output) = self.outputs.get(*first)
         {
@@ -83,5 +87,11 @@ mod tests {
         assert_eq!(scope.find("input.a.1"), Some(json!(2)));
         assert_eq!(scope.find("w.nothing"), None);
         assert_eq!(scope.find("event"), Some(Value::Null));
+    }
+
+    #[test]
+    fn a_secret_stays_a_name() {
+        let scope = Scope::new(&json!({"params": {"secret": {"TOKEN": "a parameter"}}}));
+        assert_eq!(scope.find("secret.TOKEN"), Some(json!("{{secret.TOKEN}}")));
     }
 }

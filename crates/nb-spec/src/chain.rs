@@ -17,7 +17,7 @@ use crate::template;
 use crate::timing::parse_period;
 
 /// References that every step may make, whatever the chain declares.
-const ALWAYS: &[&str] = &["input", "event", "webhook", "trigger"];
+const ALWAYS: &[&str] = &["input", "event", "webhook", "trigger", "secret"];
 const MAX_ATTEMPTS: u32 = 10;
 
 const KEYS: &[&str] = &[
@@ -121,6 +121,7 @@ pub fn read(document: &Document<'_>, callable: &Callable<'_>, problems: &mut Pro
     }
     mark_fallbacks(&mut steps);
     let steps = order(steps, document, problems)?;
+    check_fallbacks(&chain, &steps, document, problems);
     check_references(&chain, &steps, document, problems);
     for (index, parameter) in chain.params.iter().enumerate() {
         if let Some(default) = &parameter.default
@@ -299,6 +300,20 @@ fn order(steps: Vec<Step>, document: &Document<'_>, problems: &mut Problems) -> 
         ordered.push(waiting.remove(next));
     }
     Some(ordered)
+}
+
+/// A fallback must run after its step in the order of execution as well, which `depends_on` may have changed.
+fn check_fallbacks(chain: &ChainFile, steps: &[Step], document: &Document<'_>, problems: &mut Problems) {
+    for (place, step) in steps.iter().enumerate() {
+        if let OnFailure::GoTo(target) = &step.on_failure
+            && steps[..place].iter().any(|before| before.id == *target)
+        {
+            let index = chain.steps.iter().position(|entry| entry.id == step.id).unwrap_or_default();
+            let message =
+                format!("step `{}`: `{target}` runs before this step, because of `depends_on`", step.id);
+            document.error(problems, &format!("steps.{index}.on_failure"), message);
+        }
+    }
 }
 
 /// Every `{{name}}` must lead to something that can exist when its step runs.

@@ -167,6 +167,19 @@ steps:
 }
 
 #[test]
+fn a_fallback_that_would_run_before_its_step_does_not_load() {
+    let manifest = "name: demo\nversion: 1.0.0\npermissions: [flow.stop]\n";
+    let chain = "\
+id: c
+steps:
+  - {id: a, ability: flow.stop, depends_on: [b], on_failure: b}
+  - {id: b, ability: flow.stop}
+";
+    let found = refusals(&[("manifest.yaml", manifest), ("chains/c.yaml", chain)]);
+    assert_eq!(found, ["chains/c.yaml:3: step `a`: `b` runs before this step, because of `depends_on`"]);
+}
+
+#[test]
 fn a_step_comes_after_what_it_depends_on() {
     let manifest = "name: demo\nversion: 1.0.0\npermissions: [kv.read]\n";
     let chain = "\
@@ -243,7 +256,9 @@ fn a_document_that_is_made_to_hurt_is_refused() {
     let doubling: String = (1..40).map(|n| format!("a{n}: &a{n} [*a{}, *a{}]\n", n - 1, n - 1)).collect();
     let tool = "name: demo\nversion: 1.0.0\ntools: [{name: t, lua: x, parameters: *a39}]\n";
     let aliases = format!("a0: &a0 [x]\n{doubling}{tool}");
-    for (text, reason) in [(deep, "invalid type: sequence"), (large, "at most 262144 are read"), (aliases, "repetition")] {
+    for (text, reason) in
+        [(deep, "invalid type: sequence"), (large, "at most 262144 are read"), (aliases, "repetition")]
+    {
         let found = refusals(&[("manifest.yaml", &text)]);
         assert!(found.iter().any(|problem| problem.contains(reason)), "{reason}: {found:?}");
     }

@@ -19,6 +19,8 @@ use crate::slots::{Verdict, due};
 
 /// So many schedules start their runs at once; they share the store's commits.
 const AT_ONCE: usize = 64;
+/// So many slots of one schedule wait for their turn in memory.
+const MAX_WAITING: usize = 1000;
 /// After a failure of the store the schedule is looked at again so much later.
 const AFTER_FAILURE: Duration = Duration::seconds(5);
 
@@ -171,6 +173,9 @@ impl Scheduler {
         if !progress.waiting.is_empty() && !self.is_busy(&progress) {
             return Some(self.now());
         }
+        if progress.waiting.len() >= MAX_WAITING {
+            return None;
+        }
         line.schedule.next_after(progress.seen).map(|slot| slot + line.schedule.offset)
     }
 
@@ -207,6 +212,11 @@ impl Scheduler {
                 }
                 (_, Overlap::Skip) => Turn::AfterPrevious,
             };
+            if progress.waiting.len() >= MAX_WAITING {
+                // Undecided and unseen: they count as missed when those before them have run.
+                self.watch(progress);
+                return Ok(());
+            }
             progress.waiting.push_back((slot, turn));
             progress.seen = slot;
             self.take_turns(schedule, progress).await?;
@@ -214,6 +224,12 @@ impl Scheduler {
         // What is older than the window was skipped as a whole.
         progress.seen = progress.seen.max(now - schedule.window);
         self.take_turns(schedule, progress).await?;
+        self.watch(progress);
+        Ok(())
+    }
+
+    /// Looks at the slots that wait again when the run before them has ended.
+    fn watch(&self, progress: &mut Progress) {
         if !progress.waiting.is_empty() && progress.watched != progress.last_run {
             progress.watched.clone_from(&progress.last_run);
             let (engine, changed, run) =
@@ -224,7 +240,6 @@ impl Scheduler {
                 changed.notify_one();
             });
         }
-        Ok(())
     }
 
     /// Brings the slots that wait into the ledger, as far as their turn has come.

@@ -32,6 +32,10 @@ impl Ability for DataFetchUrl {
         Effect::Outside
     }
 
+    fn leaves_machine(&self) -> bool {
+        true
+    }
+
     fn may_repeat(&self, _args: &Value) -> bool {
         true
     }

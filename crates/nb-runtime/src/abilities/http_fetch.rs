@@ -59,6 +59,10 @@ impl Ability for HttpFetch {
         Effect::Outside
     }
 
+    fn leaves_machine(&self) -> bool {
+        true
+    }
+
     fn may_repeat(&self, args: &Value) -> bool {
         // RFC 9110, 9.2.1: safe methods.
         args.get("method").and_then(Value::as_str).is_none_or(|method| matches!(method, "GET" | "HEAD"))
