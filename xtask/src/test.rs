@@ -1,7 +1,7 @@
 //! `cargo xtask test`: everything that must pass.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
@@ -61,7 +61,7 @@ pub(crate) fn run() -> Result<(), String> {
 
 impl Counts {
     /// Adds up what the test runner says, and collects what tests say of what they skipped.
-    fn read(&mut self, log: &PathBuf) -> Result<(), String> {
+    fn read(&mut self, log: &Path) -> Result<(), String> {
         let text = fs::read_to_string(log).map_err(|error| format!("{}: {error}", log.display()))?;
         let number = |line: &str, word: &str| {
             let before = line.split(word).next().unwrap_or_default();
@@ -85,12 +85,20 @@ impl Counts {
     }
 }
 
-fn print_end(log: &PathBuf) {
+/// What failed: the failures of each test program, or the last lines when there are none.
+fn print_end(log: &Path) {
     let text = fs::read_to_string(log).unwrap_or_default();
+    let mut failing = false;
+    let mut failures = Vec::new();
+    for line in text.lines() {
+        failing = (failing || line == "failures:") && !line.starts_with("test result:");
+        if failing {
+            failures.push(line);
+        }
+    }
     let lines: Vec<&str> = text.lines().collect();
-    let failures =
-        lines.iter().position(|line| *line == "failures:").unwrap_or_else(|| lines.len().saturating_sub(60));
-    for line in lines.iter().skip(failures).take(200) {
+    let shown = if failures.is_empty() { &lines[lines.len().saturating_sub(60)..] } else { &failures };
+    for line in shown.iter().take(400) {
         println!("  {line}");
     }
 }

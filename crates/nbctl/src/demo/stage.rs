@@ -201,7 +201,10 @@ impl Drop for Stage {
             let _ = self.kill();
         }
         if self.keep {
-            eprintln!("the home of the demo stays in {}", self.home.path().display());
+            #[expect(clippy::print_stderr, reason = "the demo may have failed: its report cannot say it")]
+            {
+                eprintln!("the home of the demo stays in {}", self.home.path().display());
+            }
             self.home.disable_cleanup(true);
         }
     }

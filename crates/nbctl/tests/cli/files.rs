@@ -68,7 +68,7 @@ fn from_a_key_to_a_verified_package() {
     made the key KEY
       secret  HOME/keys/me.key
       public  HOME/keys/me.pub
-    next: nbctl key trust HOME/keys/me.pub
+    next: nbctl key trust me
     --- stderr
     ");
     let built = home.run(&["package", "build", "hello", "--sign", "me", "--serial", "7"]);
