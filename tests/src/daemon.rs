@@ -1,9 +1,9 @@
 //! A daemon at work.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{self, File, OpenOptions};
 use std::ops::Deref;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
@@ -100,12 +100,12 @@ impl Daemon {
 
     /// What it logged since the home was made.
     pub fn log(&self) -> String {
-        std::fs::read_to_string(log_file(&self.home)).unwrap_or_default()
+        fs::read_to_string(log_file(&self.home)).unwrap_or_default()
     }
 
     /// Its resident memory in bytes.
     pub fn resident_bytes(&self) -> u64 {
-        let statm = std::fs::read_to_string(format!("/proc/{}/statm", self.pid())).unwrap();
+        let statm = fs::read_to_string(format!("/proc/{}/statm", self.pid())).unwrap();
         let pages: u64 = statm.split_whitespace().nth(1).unwrap().parse().unwrap();
         pages * rustix::param::page_size() as u64
     }
@@ -175,6 +175,22 @@ impl Daemon {
         self.nbctl(&[&["install", &package], options].concat())
     }
 
+    /// What an agent may do now.
+    pub fn granted(&self, agent: &str) -> Vec<String> {
+        let shown = self.get(&format!("/v1/agents/{agent}"));
+        let permissions = shown["permissions"].as_array().unwrap().iter();
+        let granted = permissions.filter(|view| view["granted"] == true);
+        granted.map(|view| view["permission"].as_str().unwrap().to_owned()).collect()
+    }
+
+    /// The folders of unpacked packages: NAME/DIGEST, and those that are not in place yet.
+    pub fn unpacked(&self) -> Vec<PathBuf> {
+        let below = |dir: &Path| -> Vec<PathBuf> {
+            fs::read_dir(dir).into_iter().flatten().map(|entry| entry.unwrap().path()).collect()
+        };
+        below(&self.path().join("state/packages")).iter().flat_map(|agent| below(agent)).collect()
+    }
+
     /// Calls a tool with parameters, and gives the run as JSON, whatever came of it.
     #[track_caller]
     pub fn call(&self, agent: &str, tool: &str, parameters: &Value) -> Value {
@@ -215,7 +231,7 @@ fn spawn(home: &Home, mut command: Command) -> Child {
     command.stderr(log).spawn().unwrap()
 }
 
-fn log_file(home: &Home) -> std::path::PathBuf {
+fn log_file(home: &Home) -> PathBuf {
     home.path().join("daemon.log")
 }
 

@@ -10,6 +10,7 @@
 //! - [`http`]: requests byte by byte, over TCP and the daemon's socket.
 //! - [`sign`]: what a sender of webhooks computes.
 //! - [`server`]: a server on the loopback address, for agents to reach.
+//! - [`disk`]: a disk that can be filled without harm.
 //! - [`wait`]: until something holds, with a deadline.
 //!
 //! # Invariants
@@ -23,6 +24,7 @@ pub mod agent;
 pub mod archive;
 pub mod command;
 pub mod daemon;
+pub mod disk;
 pub mod home;
 pub mod http;
 pub mod server;
