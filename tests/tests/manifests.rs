@@ -50,15 +50,15 @@ fn an_unknown_key_is_refused_with_what_was_meant() {
 #[test]
 fn a_wrong_type_is_refused() {
     insta::assert_snapshot!(refusal(&bot().yaml("memory_limit_mb: lots")), @r#"
-    manifest.yaml:3: memory_limit_mb: invalid type: string "lots", expected u64 at line 3 column 18
+    manifest.yaml:3: memory_limit_mb: invalid type: string "lots", expected a whole number, 0 or more
     error: the agent in bot has 1 problem; nothing was built
     "#);
     insta::assert_snapshot!(refusal(&bot().yaml("subscriptions: {a: b}")), @"
-    manifest.yaml:3: subscriptions: invalid type: map, expected a sequence at line 3 column 16
+    manifest.yaml:3: subscriptions: invalid type: mapping, expected a list
     error: the agent in bot has 1 problem; nothing was built
     ");
     insta::assert_snapshot!(refusal(&bot().version("first")), @"
-    manifest.yaml:2: version: unexpected character 'f' while parsing major version number at line 2 column 10
+    manifest.yaml:2: version: unexpected character 'f' while parsing major version number
     error: the agent in bot has 1 problem; nothing was built
     ");
 }
@@ -74,7 +74,7 @@ fn a_limit_out_of_bounds_is_refused_with_the_bound() {
     error: the agent in bot has 1 problem; nothing was built
     ");
     insta::assert_snapshot!(refusal(&bot().yaml("resources: {max_memory_mb: 0, max_fuel: -1}")), @"
-    manifest.yaml:3: resources.max_fuel: invalid type: integer `-1`, expected u64 at line 3 column 41
+    manifest.yaml:3: resources.max_fuel: invalid type: integer `-1`, expected a whole number, 0 or more
     error: the agent in bot has 1 problem; nothing was built
     ");
 }

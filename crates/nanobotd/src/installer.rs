@@ -137,11 +137,14 @@ impl Installer {
         let name = row.name.clone();
         let data = json!({"agent": name, "version": row.version, "digest": row.digest});
         let old_dir = before.map(|entry| entry.row().dir.clone()).filter(|dir| *dir != row.dir);
+        // What runs goes on as it was installed, unless that may do something which its owner has withdrawn.
+        let withdrawn =
+            before.is_some_and(|old| old.row().grants.iter().any(|old| !row.grants.contains(old)));
         let installed = Arc::new(installed);
         self.wake.begin(&installed, false).map_err(failed)?;
         self.engine.agents().insert(Entry::Ready(installed));
-        if before.is_some() {
-            self.engine.cancel_agent(&name, "the agent was replaced by another build").await;
+        if withdrawn {
+            self.engine.cancel_agent(&name, "a grant of the agent was withdrawn").await;
         }
         self.wake.agents_changed();
         self.publish("agent.installed", data).await?;

@@ -90,15 +90,13 @@ pub struct WebhookView {
     pub problem: Option<String>,
 }
 
-/// `POST /v1/webhooks/sign`: a request as the sender would sign it.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SignRequest {
+/// Query of `POST /v1/webhooks/sign` (body: the body that is to be sent): a request as its sender would sign it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SignQuery {
     /// The agent.
     pub agent: String,
     /// The webhook's path.
     pub path: String,
-    /// The body, as text.
-    pub body: String,
 }
 
 /// The answer of `POST /v1/webhooks/sign`.

@@ -31,7 +31,7 @@ pub struct Limits {
     pub host_calls: u64,
     /// Bytes sent to the host, and as many received from it.
     pub host_bytes: u64,
-    /// Bytes of the log. More is dropped, and one line says how much.
+    /// Bytes of the log, and 64 for each line. More is dropped, and one line says how much.
     pub log_bytes: u64,
 }
 

@@ -162,6 +162,9 @@ pub(crate) fn invoke(
     Ok(answer)
 }
 
+/// What a line of log costs of [`Limits::log_bytes`] beside its text.
+const LOG_LINE_BYTES: u64 = 64;
+
 /// `log` of the WIT interface `host`.
 pub(crate) fn log(
     store: &mut StoreContextMut<'_, Meter>,
@@ -171,10 +174,10 @@ pub(crate) fn log(
     charge(store, HOST_CALL_FUEL, bytes)?;
     let meter = store.data_mut();
     meter.check_cancelled()?;
-    // With its newline, so that a flood of empty lines has an end as well.
-    let size = bytes as u64 + 1;
+    // With what the record needs for each line, so that a flood of empty lines has an end as well.
+    let size = bytes as u64 + LOG_LINE_BYTES;
     if meter.log_dropped > 0 || meter.logged + size > meter.limits.log_bytes {
-        meter.log_dropped = meter.log_dropped.saturating_add(size);
+        meter.log_dropped = meter.log_dropped.saturating_add(bytes as u64 + 1);
         return Ok(());
     }
     meter.logged += size;

@@ -36,7 +36,7 @@ impl CronExpression {
         let weekday = weekday_names(weekday)?;
         let build = |day: &str, weekday: &str| {
             Schedule::from_str(&format!("{second} {minute} {hour} {day} {month} {weekday}"))
-                .map_err(|error| plain_reason(&error.to_string()))
+                .map_err(|_| reason([second, minute, hour, day, month]))
         };
         let restricted = |field: &str| !field.starts_with('*') && field != "?";
         let alternatives = if restricted(day) && restricted(&weekday) {
@@ -111,9 +111,26 @@ fn full_name(day: &str) -> &'static str {
     }
 }
 
-/// The crate's message repeats the rewritten expression, which nobody wrote; its first line is the reason.
-fn plain_reason(message: &str) -> String {
-    message.lines().next().unwrap_or("it cannot be read").trim_end_matches(':').to_owned()
+/// The first field that the crate does not read by itself; its own message only repeats the whole expression.
+fn reason(fields: [&str; 5]) -> String {
+    const MEANT: [&str; 5] = [
+        "a second: 0 to 59",
+        "a minute: 0 to 59",
+        "an hour: 0 to 23",
+        "a day of the month: 1 to 31",
+        "a month: 1 to 12 or Jan, Feb, …",
+    ];
+    for (place, field) in fields.iter().enumerate() {
+        let mut alone = ["*"; 5];
+        alone[place] = field;
+        if Schedule::from_str(&format!("{} *", alone.join(" "))).is_err() {
+            return format!(
+                "`{field}` is not {}; also `*`, ranges (1-5), lists (1,3) and steps (*/10)",
+                MEANT[place]
+            );
+        }
+    }
+    "it cannot be read".to_owned()
 }
 
 #[cfg(test)]
@@ -150,5 +167,7 @@ mod tests {
         for bad in ["", "x", "* * * *", "61 * * * *", "* * * * 8", "* * * * */0", "* * * * funday"] {
             assert!(CronExpression::parse(bad).is_err(), "{bad}");
         }
+        let reason = CronExpression::parse("0 25 * * *").unwrap_err();
+        assert!(reason.starts_with("`25` is not an hour: 0 to 23"), "{reason}");
     }
 }

@@ -51,7 +51,7 @@ impl<'a> Document<'a> {
             Ok(value) => Some(value),
             Err(error) => {
                 let line = error.location().map(|location| location.line());
-                problems.error(self.file, line, error.to_string());
+                problems.error(self.file, line, plain_error(&error.to_string()));
                 None
             }
         }
@@ -81,6 +81,26 @@ impl<'a> Document<'a> {
 /// `serde_ignored` writes `?` for each `Option` on the way; nobody wrote that in the file.
 fn plain_path(path: &str) -> String {
     path.split('.').filter(|part| *part != "?").collect::<Vec<_>>().join(".")
+}
+
+/// The reader's message in words of the file: without the place, which stands before it, and without names of types.
+fn plain_error(message: &str) -> String {
+    const WORDS: [(&str, &str); 8] = [
+        ("expected u64", "expected a whole number, 0 or more"),
+        ("expected u32", "expected a whole number, 0 or more"),
+        ("expected usize", "expected a whole number, 0 or more"),
+        ("expected i32", "expected a whole number"),
+        ("expected a string", "expected a text"),
+        ("expected a sequence", "expected a list"),
+        ("expected a map", "expected a mapping"),
+        ("invalid type: map", "invalid type: mapping"),
+    ];
+    let message = message.rsplit_once(" at line ").map_or(message, |(before, _)| before);
+    let message = WORDS.iter().fold(message.to_owned(), |text, (from, to)| text.replace(from, to));
+    match message.split_once("expected struct ") {
+        Some((before, _)) => format!("{before}expected a mapping"),
+        None => message,
+    }
 }
 
 /// The candidate that `word` was probably meant to be: at most two slips away, and less than half of a word that is

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use axum::Json;
+use axum::body::Bytes;
 use axum::extract::{Query, State};
 use axum::response::Response;
 use nb_api::wake::{
-    EventView, EventsQuery, PublishRequest, ScheduleView, SignRequest, SignedRequest, SlotView, WebhookView,
+    EventView, EventsQuery, PublishRequest, ScheduleView, SignQuery, SignedRequest, SlotView, WebhookView,
 };
 use nb_api::{ApiError, ErrorKind};
 use nb_runtime::installed::Entry;
@@ -135,18 +136,19 @@ fn verify_name(verify: Verify) -> &'static str {
 
 pub(super) async fn sign(
     State(app): State<Arc<App>>,
-    Json(request): Json<SignRequest>,
+    Query(query): Query<SignQuery>,
+    body: Bytes,
 ) -> Answer<SignedRequest> {
     let hooks = app.wake.webhooks().all();
-    let found = hooks.iter().find(|hook| hook.agent == request.agent && hook.path == request.path);
+    let found = hooks.iter().find(|hook| hook.agent == query.agent && hook.path == query.path);
     let hook = found.ok_or_else(|| {
-        let message = format!("agent `{}` serves no webhook at {}", request.agent, request.path);
+        let message = format!("agent `{}` serves no webhook at {}", query.agent, query.path);
         ApiError::new(ErrorKind::NotFound, message).hint("nbctl webhook ls shows which there are")
     })?;
     let mut headers = app
         .wake
         .webhooks()
-        .sign(hook, request.body.as_bytes())
+        .sign(hook, &body)
         .map_err(|problem| ApiError::new(ErrorKind::Refused, problem))?;
     headers.push(("Content-Type".to_owned(), "application/json".to_owned()));
     let method = hook.methods.first().cloned().unwrap_or_else(|| "POST".to_owned());

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use nb_api::wake::{SignRequest, SignedRequest, WebhookView};
+use nb_api::wake::{SignQuery, SignedRequest, WebhookView};
 
 use super::{name, shell};
 use crate::context::{Context, read_file};
@@ -46,10 +46,10 @@ impl Webhook {
                 context.output.show(&webhooks, |webhooks, page| list(webhooks, page))
             }
             Command::Sign { agent, path, file } => {
-                let body = String::from_utf8(read_file(&file)?)
-                    .map_err(|_| Error::usage(format!("{} is not UTF-8 text", file.display())))?;
-                let request = SignRequest { agent, path, body };
-                let signed: SignedRequest = context.client()?.post("/v1/webhooks/sign", &request).await?;
+                let body = read_file(&file)?;
+                let query = SignQuery { agent, path };
+                let signed: SignedRequest =
+                    context.client()?.upload("/v1/webhooks/sign", &query, body).await?;
                 context.output.show(&signed, |signed, page| page.line(curl(signed, &file)))
             }
         }

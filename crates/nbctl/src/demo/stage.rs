@@ -9,7 +9,7 @@ use std::time::Duration;
 use nb_api::agents::{InstallOptions, Installed};
 use nb_api::host::{KeyView, Status, TrustRequest};
 use nb_api::runs::{RunRecord, RunRequest, RunView, RunsQuery};
-use nb_api::wake::{SignRequest, SignedRequest};
+use nb_api::wake::{SignQuery, SignedRequest};
 use nb_api::{ApiError, Client, Paths};
 use nb_package::{BuildOptions, SecretKey, build};
 use nb_spec::Files;
@@ -150,8 +150,8 @@ impl Stage {
 
     /// The request that a webhook's sender would make.
     pub async fn sign(&self, agent: &str, path: &str, body: &str) -> Result<SignedRequest, Error> {
-        let request = SignRequest { agent: agent.to_owned(), path: path.to_owned(), body: body.to_owned() };
-        Ok(self.client.post("/v1/webhooks/sign", &request).await?)
+        let query = SignQuery { agent: agent.to_owned(), path: path.to_owned() };
+        Ok(self.client.upload("/v1/webhooks/sign", &query, body.as_bytes().to_vec()).await?)
     }
 
     /// The runs of an agent, the newest first.
