@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use chrono::{DateTime, Utc};
 use nb_store::{Begun, EventRow, LedgerKey, RunKind, RunRow, RunStatus, StoreError};
 use serde_json::{Map, Value, json};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{Semaphore, SemaphorePermit, oneshot, watch};
 use ulid::Ulid;
 
 use crate::cancel::{Cancel, Reason};
@@ -15,11 +16,15 @@ use crate::error::{RunError, StartError};
 use crate::installed::{Agents, Installed};
 use crate::record::{Actor, RunEvent, fold_into, status_name};
 use crate::services::Services;
+use crate::target::{Target, check_task, choose};
 use crate::task_run::{Recorded, run_task};
 use crate::tool_run::call_tool;
 
 /// A chain of wake-ups (run, event, run, …) is cut after this many.
 pub const MAX_DEPTH: u32 = 16;
+
+/// What was told to stop at a shutdown gets this long, all together.
+const STOPPING: Duration = Duration::from_millis(500);
 
 /// The run engine. Cheap to clone.
 #[derive(Clone)]
@@ -32,6 +37,8 @@ struct Inner {
     agents: Agents,
     in_flight: Mutex<HashMap<String, Arc<InFlight>>>,
     leaving: AtomicBool,
+    /// One permit for each tool call that may run at once.
+    places: Semaphore,
 }
 
 struct InFlight {
@@ -59,17 +66,6 @@ pub struct RunRequest {
     pub ledger: LedgerKey,
 }
 
-/// What of the agent is to run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Target {
-    /// A task.
-    Task(String),
-    /// A tool, alone.
-    Tool(String),
-    /// The only task of an agent that has one, or else its only tool.
-    Only,
-}
-
 /// What became of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Started {
@@ -77,6 +73,14 @@ pub enum Started {
     Run(String),
     /// Its cause was dealt with before, by that run.
     Already(Option<String>),
+}
+
+/// What became of recording a run.
+enum Recording {
+    /// It is in the store, and on disk after the next commit.
+    New(Box<RunRow>, Arc<Installed>),
+    /// Its cause was dealt with before, by that run.
+    Known(Option<String>),
 }
 
 /// One run at work.
@@ -126,8 +130,10 @@ impl RunContext {
 impl Engine {
     /// An engine without agents.
     pub fn new(services: Services) -> Self {
+        let places = usize::try_from(services.sandbox.max_concurrent()).unwrap_or(Semaphore::MAX_PERMITS);
         let inner = Inner {
             services,
+            places: Semaphore::new(places),
             agents: Agents::default(),
             in_flight: Mutex::default(),
             leaving: AtomicBool::new(false),
@@ -145,25 +151,72 @@ impl Engine {
         &self.inner.agents
     }
 
+    /// A place among the tool calls that run at once; waits for one.
+    pub(crate) async fn place(&self) -> Option<SemaphorePermit<'_>> {
+        // Nobody closes the semaphore.
+        self.inner.places.acquire().await.ok()
+    }
+
     /// Records a run and starts it. When this returns, the run is on disk.
     pub async fn start(&self, request: RunRequest) -> Result<Started, StartError> {
         if self.inner.leaving.load(Ordering::Acquire) {
             return Err(StartError::Shutdown);
         }
+        let now = self.services().world.now();
+        let run_id =
+            format!("run_{}", Ulid::from_parts(now.timestamp_millis().unsigned_abs(), self.random_bits()));
+        // In flight before anything is looked at: whoever finds the row must find the run as well, and whoever stops or
+        // removes the agent either finds this run or has taken the agent away before the next line.
+        let cancel = self.enter(&run_id, &request.agent);
+        let recorded = self.record(&run_id, request, now).await;
+        let (run, agent) = match recorded {
+            Ok(Recording::New(run, agent)) => (*run, agent),
+            Ok(Recording::Known(first)) => {
+                self.leave(&run_id);
+                return Ok(Started::Already(first));
+            }
+            Err(error) => {
+                self.leave(&run_id);
+                return Err(error);
+            }
+        };
+        // A task of its own: a caller that goes away from here on, as when a connection breaks, must not leave a run on
+        // disk that nobody carries out.
+        let (committed, answer) = oneshot::channel();
+        let engine = self.clone();
+        tokio::spawn(async move {
+            let result = engine.services().store.commit().await;
+            let failed = result.is_err();
+            // A caller that is gone needs no answer.
+            let _ = committed.send(result);
+            if failed {
+                engine.leave(&run.id);
+            } else {
+                engine.carry_out(run, agent, cancel, Recorded::default()).await;
+            }
+        });
+        // Without an answer the runtime is ending.
+        answer.await.map_err(|_| StartError::Shutdown)??;
+        Ok(Started::Run(run_id))
+    }
+
+    /// Records a run with its cause, when that is new.
+    async fn record(
+        &self,
+        run_id: &str,
+        request: RunRequest,
+        now: DateTime<Utc>,
+    ) -> Result<Recording, StartError> {
         let agent = self.inner.agents.runnable(&request.agent)?;
         let target = choose(&agent, &request.target)?;
         let params = match &target {
             Target::Task(id) => check_task(&agent, id, &request.params)?,
             Target::Tool(_) | Target::Only => request.params,
         };
-        let now = self.services().world.now();
         let mut context = request.context;
         context.insert("params".to_owned(), Value::Object(params));
         let run = RunRow {
-            id: format!(
-                "run_{}",
-                Ulid::from_parts(now.timestamp_millis().unsigned_abs(), self.random_bits())
-            ),
+            id: run_id.to_owned(),
             kind: if matches!(target, Target::Tool(_)) { RunKind::Tool } else { RunKind::Task },
             agent: agent.name().to_owned(),
             digest: agent.row.digest.clone(),
@@ -185,38 +238,10 @@ impl Engine {
         if run.depth > MAX_DEPTH {
             return self.cut(&request.ledger, run, &started).await;
         }
-        // In flight before it is recorded: whoever finds the row must find the run as well.
-        let run_id = run.id.clone();
-        let slot = self.enter(&run);
-        match self.services().store.begin_run(&request.ledger, &run, &[started.stamped(now)]) {
-            Ok(Begun::Started) => {}
-            Ok(Begun::Already(first)) => {
-                self.leave(&run_id);
-                return Ok(Started::Already(first));
-            }
-            Err(error) => {
-                self.leave(&run_id);
-                return Err(error.into());
-            }
+        match self.services().store.begin_run(&request.ledger, &run, &[started.stamped(now)])? {
+            Begun::Started => Ok(Recording::New(Box::new(run), agent)),
+            Begun::Already(first) => Ok(Recording::Known(first)),
         }
-        // A task of its own: a caller that goes away from here on, as when a connection breaks, must not leave a run on
-        // disk that nobody carries out.
-        let (committed, answer) = oneshot::channel();
-        let engine = self.clone();
-        tokio::spawn(async move {
-            let result = engine.services().store.commit().await;
-            let failed = result.is_err();
-            // A caller that is gone needs no answer.
-            let _ = committed.send(result);
-            if failed {
-                engine.leave(&run.id);
-            } else {
-                engine.carry_out(run, agent, slot, Recorded::new()).await;
-            }
-        });
-        // Without an answer the runtime is ending.
-        answer.await.map_err(|_| StartError::Shutdown)??;
-        Ok(Started::Run(run_id))
     }
 
     /// Records a run that is one wake-up too many, as failed. Nothing is published: that could wake the next one.
@@ -225,7 +250,7 @@ impl Engine {
         ledger: &LedgerKey,
         mut run: RunRow,
         started: &RunEvent,
-    ) -> Result<Started, StartError> {
+    ) -> Result<Recording, StartError> {
         let refusal = StartError::Depth(MAX_DEPTH);
         let error = Some(refusal.to_string());
         let finished = RunEvent::Finished { status: RunStatus::Failed, output: Value::Null, error };
@@ -236,7 +261,7 @@ impl Engine {
         self.services().store.commit().await?;
         match begun {
             Begun::Started => Err(refusal),
-            Begun::Already(first) => Ok(Started::Already(first)),
+            Begun::Already(first) => Ok(Recording::Known(first)),
         }
     }
 
@@ -295,11 +320,13 @@ impl Engine {
             for run in &runs {
                 run.cancel.cancel(Reason::Shutdown);
             }
-            for run in &runs {
-                let stopped = async { run.ended.subscribe().wait_for(|ended| *ended).await.map(drop) };
-                // A script stops within a tick of the sandbox; nothing else computes.
-                let _ = tokio::time::timeout(Duration::from_millis(500), stopped).await;
-            }
+            let all_stopped = async {
+                for run in &runs {
+                    let _ = run.ended.subscribe().wait_for(|ended| *ended).await;
+                }
+            };
+            // A script stops within a tick of the sandbox; nothing else computes.
+            let _ = tokio::time::timeout(STOPPING, all_stopped).await;
         }
     }
 
@@ -317,14 +344,11 @@ impl Engine {
         EventRow { seq: 0, id, name: name.to_owned(), data, source: source.to_owned(), at, depth }
     }
 
-    fn enter(&self, run: &RunRow) -> Arc<Cancel> {
+    fn enter(&self, run_id: &str, agent: &str) -> Arc<Cancel> {
         let cancel = Arc::new(Cancel::new());
-        let entry = InFlight {
-            agent: run.agent.clone(),
-            cancel: Arc::clone(&cancel),
-            ended: watch::Sender::new(false),
-        };
-        self.lock_in_flight().insert(run.id.clone(), Arc::new(entry));
+        let ended = watch::Sender::new(false);
+        let entry = InFlight { agent: agent.to_owned(), cancel: Arc::clone(&cancel), ended };
+        self.lock_in_flight().insert(run_id.to_owned(), Arc::new(entry));
         cancel
     }
 
@@ -340,7 +364,7 @@ impl Engine {
 
     /// Goes on with a run that a record holds already.
     pub(crate) fn resume(&self, run: RunRow, agent: Arc<Installed>, recorded: Recorded) {
-        let cancel = self.enter(&run);
+        let cancel = self.enter(&run.id, &run.agent);
         tokio::spawn(self.clone().carry_out(run, agent, cancel, recorded));
     }
 
@@ -379,7 +403,7 @@ impl Engine {
         let (status, output, error) = match result {
             Ok(output) => (RunStatus::Completed, output, None),
             Err(RunError::Shutdown) => {
-                let message = "the daemon is stopping; the run goes on after its next start".to_owned();
+                let message = "the daemon is stopping; after its next start the run goes on, unless an effect is in doubt".to_owned();
                 let event = RunEvent::Log { level: "info".to_owned(), message };
                 self.services().store.append(&run.id, &event.stamped(self.services().world.now()))?;
                 return self.services().store.commit().await;
@@ -409,52 +433,5 @@ async fn execute(context: &Arc<RunContext>, run: &RunRow, recorded: &Recorded) -
     match agent.spec.tasks.get(id) {
         Some(task) => run_task(context, task, &run.input, recorded).await,
         None => Err(RunError::Internal(format!("task `{id}` is gone"))),
-    }
-}
-
-fn choose(agent: &Installed, target: &Target) -> Result<Target, StartError> {
-    let spec = &agent.spec;
-    let names = |list: Vec<&String>| match list.len() {
-        0 => "none".to_owned(),
-        _ => list.into_iter().map(String::as_str).collect::<Vec<_>>().join(", "),
-    };
-    match target {
-        Target::Task(id) if spec.tasks.contains_key(id) => Ok(target.clone()),
-        Target::Task(id) => {
-            let has = names(spec.tasks.keys().collect());
-            Err(StartError::NoTarget(format!("agent `{}` has no task `{id}`; it has {has}", agent.name())))
-        }
-        Target::Tool(name) if spec.tools.contains_key(name) => Ok(target.clone()),
-        Target::Tool(name) => {
-            let has = names(spec.tools.keys().collect());
-            Err(StartError::NoTarget(format!("agent `{}` has no tool `{name}`; it has {has}", agent.name())))
-        }
-        Target::Only => {
-            let tasks: Vec<&String> = spec.tasks.keys().collect();
-            let tools: Vec<&String> = spec.tools.keys().collect();
-            match (&tasks[..], &tools[..]) {
-                ([task], _) => Ok(Target::Task((*task).clone())),
-                ([], [tool]) => Ok(Target::Tool((*tool).clone())),
-                _ => Err(StartError::NoTarget(format!(
-                    "name a task or a tool of agent `{}`: its tasks are {}; its tools are {}",
-                    agent.name(),
-                    names(tasks),
-                    names(tools)
-                ))),
-            }
-        }
-    }
-}
-
-fn check_task(
-    agent: &Installed,
-    id: &str,
-    params: &Map<String, Value>,
-) -> Result<Map<String, Value>, StartError> {
-    match agent.spec.tasks.get(id) {
-        Some(task) => {
-            task.check_parameters(params).map_err(|problems| StartError::Parameters(problems.join("; ")))
-        }
-        None => Ok(params.clone()),
     }
 }

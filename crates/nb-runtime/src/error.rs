@@ -37,12 +37,12 @@ pub enum RunError {
         reason: String,
     },
     /// A step failed.
-    #[error("step `{step}`: {cause}")]
+    #[error("step `{step}`: {reason}")]
     Step {
         /// The step's id.
         step: String,
         /// Why.
-        cause: Box<RunError>,
+        reason: String,
     },
     /// A reference in a step leads nowhere.
     #[error("{0}")]

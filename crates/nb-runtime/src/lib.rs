@@ -3,7 +3,7 @@
 //! # Layout
 //!
 //! - [`engine`]: starts, follows, cancels and recovers runs. Begin here.
-//! - [`installed`]: an agent that is ready to run; [`policy`]: the one permission check.
+//! - [`target`]: what of an agent is to run. [`installed`]: an agent that is ready to run; [`policy`]: the one permission check.
 //! - [`record`]: the events of a run's record.
 //! - `task_run`, `scope`: the steps of a task, and what their references see.
 //! - `tool_run`: one tool call in the sandbox, and its bridge to the abilities.
@@ -28,11 +28,13 @@ pub mod record;
 mod recover;
 mod scope;
 pub mod services;
+pub mod target;
 mod task_run;
 mod tool_run;
 
-pub use engine::{Engine, RunRequest, Started, Target};
+pub use engine::{Engine, RunRequest, Started};
 pub use error::{RunError, StartError};
 pub use installed::Installed;
 pub use record::Actor;
 pub use services::Services;
+pub use target::Target;

@@ -14,7 +14,7 @@ const PAGE: usize = 1000;
 /// What the record of an unfinished run says.
 #[derive(Debug, Default, PartialEq)]
 struct Found {
-    results: Recorded,
+    recorded: Recorded,
     /// The ability whose effect may have happened since the last result.
     in_doubt: Option<String>,
 }
@@ -44,7 +44,7 @@ impl Engine {
                     let reason = "the daemon was started again".to_owned();
                     let event = RunEvent::Resumed { reason }.stamped(self.services().world.now());
                     self.services().store.append(&run.id, &event)?;
-                    self.resume(run, agent, found.results);
+                    self.resume(run, agent, found.recorded);
                     resumed += 1;
                 }
                 Err(why) => {
@@ -77,11 +77,14 @@ impl Found {
     fn take(&mut self, event: RunEvent) {
         match event {
             RunEvent::StepFinished { step, status, output, reason, .. } => {
-                self.results.insert(step, (status, output, reason));
+                self.recorded.results.insert(step, (status, output, reason));
                 self.in_doubt = None;
             }
             // What a step did before it failed is known to have failed; the next attempt begins afresh.
-            RunEvent::StepRetry { .. } => self.in_doubt = None,
+            RunEvent::StepRetry { step, attempt, next_at, .. } => {
+                self.recorded.retries.insert(step, (attempt, next_at));
+                self.in_doubt = None;
+            }
             RunEvent::HostBegun { ability, args } if !may_repeat(&ability, &args) => {
                 self.in_doubt = Some(ability)
             }
@@ -121,7 +124,7 @@ mod tests {
     fn a_step_with_a_result_is_not_in_doubt() {
         let found = found(vec![begun(), finished("a")]);
         assert_eq!(found.in_doubt, None);
-        assert_eq!(found.results["a"], (StepStatus::Succeeded, json!(1), None::<String>));
+        assert_eq!(found.recorded.results["a"], (StepStatus::Succeeded, json!(1), None::<String>));
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
+use chrono::{DateTime, TimeDelta, Utc};
 use nb_spec::Task;
 use nb_spec::condition::holds;
 use nb_spec::task::{Callee, OnFailure, Step};
@@ -16,8 +17,14 @@ use crate::record::{RunEvent, StepStatus, kept};
 use crate::scope::Scope;
 use crate::tool_run::call_tool;
 
-/// Results of steps that a record already holds: after a restart they are taken as they are.
-pub(crate) type Recorded = BTreeMap<String, (StepStatus, Value, Option<String>)>;
+/// What a record already holds of the steps: after a restart it is taken as it is.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Recorded {
+    /// The results.
+    pub(crate) results: BTreeMap<String, (StepStatus, Value, Option<String>)>,
+    /// For a step without a result: its last attempt that failed, and when the next one begins.
+    pub(crate) retries: BTreeMap<String, (u32, DateTime<Utc>)>,
+}
 
 enum StepResult {
     Done(StepStatus, Value, Option<String>),
@@ -41,14 +48,14 @@ pub(crate) async fn run_task(
             continue;
         }
         reached_by_failure = false;
-        let outcome = match recorded.get(&step.id) {
+        let outcome = match recorded.results.get(&step.id) {
             Some((StepStatus::Succeeded, output, _))
                 if step.call == Callee::Ability("flow.stop".to_owned()) =>
             {
                 StepResult::Stop(output.clone())
             }
             Some((status, output, reason)) => StepResult::Done(*status, output.clone(), reason.clone()),
-            None => run_step(run, step, &scope).await?,
+            None => run_step(run, step, &scope, recorded.retries.get(&step.id)).await?,
         };
         let (status, output, reason) = match outcome {
             StepResult::Stop(value) => return Ok(value),
@@ -64,8 +71,7 @@ pub(crate) async fn run_task(
                 reached_by_failure = true;
             }
             (StepStatus::Failed, OnFailure::Abort | OnFailure::Retry { .. }) => {
-                let cause = RunError::Reference(reason.unwrap_or_default());
-                return Err(RunError::Step { step: step.id.clone(), cause: Box::new(cause) });
+                return Err(RunError::Step { step: step.id.clone(), reason: reason.unwrap_or_default() });
             }
         }
     }
@@ -73,7 +79,12 @@ pub(crate) async fn run_task(
 }
 
 /// Runs one step with its attempts and records its result. An error here ends the run whatever `on_failure` says.
-async fn run_step(run: &Arc<RunContext>, step: &Step, scope: &Scope) -> Result<StepResult, RunError> {
+async fn run_step(
+    run: &Arc<RunContext>,
+    step: &Step,
+    scope: &Scope,
+    retry: Option<&(u32, DateTime<Utc>)>,
+) -> Result<StepResult, RunError> {
     let begun = Instant::now();
     let finish = |status: StepStatus, output: Value, reason: Option<String>| {
         let ms = begun.elapsed().as_secs_f64() * 1e3;
@@ -99,13 +110,19 @@ async fn run_step(run: &Arc<RunContext>, step: &Step, scope: &Scope) -> Result<S
     };
     let (attempts, delay, backoff) = match step.on_failure {
         OnFailure::Retry { attempts, delay, backoff } => (attempts, delay, backoff),
-        _ => (1, chrono::Duration::zero(), 1),
+        _ => (1, TimeDelta::zero(), 1),
     };
     let call = match &step.call {
         Callee::Ability(name) | Callee::Tool(name) => name.clone(),
     };
     let mut pause = delay;
-    for attempt in 1.. {
+    let mut first = 1;
+    if let Some((failed, next_at)) = retry {
+        wait_until(run, *next_at).await?;
+        first = failed + 1;
+        pause = (0..*failed).fold(delay, |pause, _| longer(pause, backoff));
+    }
+    for attempt in first.. {
         run.record(&RunEvent::StepStarted {
             step: step.id.clone(),
             call: call.clone(),
@@ -141,15 +158,24 @@ async fn run_step(run: &Arc<RunContext>, step: &Step, scope: &Scope) -> Result<S
                     error: error.to_string(),
                     next_at,
                 })?;
-                pause = pause * i32::try_from(backoff).unwrap_or(1);
-                tokio::select! {
-                    () = run.engine.services().world.sleep_until(next_at) => {}
-                    () = run.cancel.cancelled() => return Err(run.cancelled()),
-                }
+                pause = longer(pause, backoff);
+                wait_until(run, next_at).await?;
             }
         }
     }
     Err(RunError::Internal("a step without attempts".to_owned()))
+}
+
+/// At most a year, whatever the number of attempts.
+fn longer(pause: TimeDelta, backoff: u32) -> TimeDelta {
+    pause.checked_mul(i32::try_from(backoff).unwrap_or(1)).unwrap_or(TimeDelta::MAX).min(TimeDelta::days(365))
+}
+
+async fn wait_until(run: &RunContext, at: DateTime<Utc>) -> Result<(), RunError> {
+    tokio::select! {
+        () = run.engine.services().world.sleep_until(at) => Ok(()),
+        () = run.cancel.cancelled() => Err(run.cancelled()),
+    }
 }
 
 fn condition_holds(step: &Step, scope: &Scope) -> Result<bool, String> {

@@ -21,6 +21,11 @@ pub(crate) async fn call_tool(
         what: format!("tool `{tool}`"),
         reason: mismatch.message,
     })?;
+    // Waiting for a place must not hold a thread: what runs needs threads of the same pool, to look up names.
+    let _place = tokio::select! {
+        place = run.engine.place() => place,
+        () = run.cancel.cancelled() => return Err(run.cancelled()),
+    };
     run.record(&RunEvent::ToolStarted { tool: tool.to_owned(), input: kept(&parameters) })?;
     let bridge = Bridge { run: Arc::clone(run), runtime: Handle::current() };
     let name = tool.to_owned();

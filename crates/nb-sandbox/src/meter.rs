@@ -186,7 +186,7 @@ pub(crate) fn log(
     Ok(())
 }
 
-/// `now-ns` and `random` of the WIT interface `host`. They are counted, because a run records each answer.
+/// `now-ns` and `random` of the WIT interface `host`. They are counted like other host calls.
 pub(crate) fn ask(
     store: &mut StoreContextMut<'_, Meter>,
     ask: impl FnOnce(&mut dyn Host) -> u64,

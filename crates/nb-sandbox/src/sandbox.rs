@@ -42,6 +42,7 @@ struct Inner {
     compiler: Guest,
     runner: Guest,
     slots: Slots,
+    max_concurrent: u32,
 }
 
 impl Sandbox {
@@ -57,7 +58,18 @@ impl Sandbox {
         let [compiler, runner] = cache::load(&engine, component(), config.cache_dir.as_deref())?;
         let (compiler, runner) = (Guest::link(&compiler)?, Guest::link(&runner)?);
         ticker::register(&engine)?;
-        Ok(Self(Arc::new(Inner { engine, compiler, runner, slots: Slots::new(slots) })))
+        Ok(Self(Arc::new(Inner {
+            engine,
+            compiler,
+            runner,
+            slots: Slots::new(slots),
+            max_concurrent: slots,
+        })))
+    }
+
+    /// How many calls run at once; a further one waits on its thread.
+    pub fn max_concurrent(&self) -> u32 {
+        self.0.max_concurrent
     }
 
     /// Whether the kernel helps to reset the memory of a guest after a call (Linux 6.7 and newer). Without it calls
