@@ -221,6 +221,53 @@ async fn a_cancelled_retry_does_not_wait_for_its_delay() {
     assert_eq!(home.end_of(&run).await.status, RunStatus::Cancelled);
 }
 
+#[tokio::test]
+async fn a_retry_goes_on_where_it_was_after_a_restart() {
+    let home = Home::new();
+    let fails = || {
+        tireless("a").tool("fail", "error('no')").chain(
+            "c",
+            "steps: [{id: one, tool: fail, on_failure: {retry: {attempts: 3, delay: 1h, backoff: 2}}}]",
+        )
+    };
+    fails().install(&home);
+    let run = home.start("a", task("c"), json!({})).await;
+    home.world.asleep_until(at("01:00:00")).await;
+    home.engine.shut_down(Duration::ZERO).await;
+
+    let home = home.restarted();
+    fails().install(&home);
+    assert_eq!(home.engine.recover().await.unwrap(), (1, 0));
+    for next in ["01:00:00", "03:00:00"] {
+        home.world.asleep_until(at(next)).await;
+        home.world.set(at(next));
+    }
+    assert_eq!(home.end_of(&run).await.status, RunStatus::Failed);
+    let attempts = home.record(&run).into_iter().filter_map(|event| match event {
+        RunEvent::StepStarted { attempt, .. } => Some(attempt),
+        _ => None,
+    });
+    assert_eq!(attempts.collect::<Vec<_>>(), [1, 2, 3]);
+}
+
+#[tokio::test]
+async fn a_call_that_waits_for_a_place_is_cancelled_at_once() {
+    let home = Home::new();
+    tireless("a").install(&home);
+    let places = home.engine.services().sandbox.max_concurrent();
+    let mut runs = Vec::new();
+    for _ in 0..=places {
+        runs.push(home.start("a", Target::Tool("spin".to_owned()), json!({})).await);
+    }
+    let last = runs.pop().unwrap();
+    spinning(&home, &runs[0]).await;
+    assert!(home.engine.cancel(&last, "enough"));
+    assert_eq!(home.end_of(&last).await.status, RunStatus::Cancelled);
+    let begun = |event: &RunEvent| matches!(event, RunEvent::ToolStarted { .. });
+    assert!(!home.record(&last).iter().any(begun), "it never had a place");
+    home.engine.cancel_agent("a", "the test ends").await;
+}
+
 const THREE_STEPS: &str = "
 steps:
   - {id: first, tool: count, args: {key: first}, output_key: n}

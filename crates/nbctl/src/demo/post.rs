@@ -1,10 +1,16 @@
 //! A webhook's request, as its sender makes it: HTTP/1.1 over TCP.
 
+use std::time::Duration;
+
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
+use tokio::time::timeout;
 
 use super::wrong;
 use crate::error::Error;
+
+/// An answer takes a few milliseconds.
+const DEADLINE: Duration = Duration::from_secs(10);
 
 /// Posts a body to `http://ADDRESS:PORT/PATH`, and gives the status and the body of the answer.
 pub(super) async fn post(
@@ -29,7 +35,11 @@ pub(super) async fn post(
         stream.write_all(body.as_bytes()).await?;
         stream.read_to_string(&mut answer).await
     };
-    exchange.await.map_err(|error| failed(&error.to_string()))?;
+    match timeout(DEADLINE, exchange).await {
+        Ok(Ok(_)) => {}
+        Ok(Err(error)) => return Err(failed(&error.to_string())),
+        Err(_) => return Err(failed("there is no answer")),
+    }
     let (head, body) = answer.split_once("\r\n\r\n").ok_or_else(|| failed("the answer is not HTTP"))?;
     let status = head.split(' ').nth(1).and_then(|status| status.parse().ok());
     Ok((status.ok_or_else(|| failed("the answer has no status"))?, body.to_owned()))

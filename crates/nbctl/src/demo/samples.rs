@@ -54,6 +54,35 @@ tools:
     files
 }
 
+/// An agent that writes what is posted to it into its log, which may be done again after a crash.
+pub(super) fn postbox() -> Files {
+    let mut files = Files::default();
+    files.insert(
+        "manifest.yaml",
+        "\
+name: postbox
+version: 1.0.0
+description: Logs what is posted to it.
+permissions:
+  - log.info
+triggers:
+  webhooks:
+    - {path: /hook/postbox, chain: receive, secret: secret.POSTBOX}
+",
+    );
+    files.insert(
+        "chains/receive.yaml",
+        "\
+id: receive
+steps:
+  - id: log
+    ability: log.info
+    args: {message: \"received {{webhook.body.text}}\"}
+",
+    );
+    files
+}
+
 /// The body of a push event in the form in which GitHub sends it.
 pub(super) const PUSH: &str = include_str!("push.json");
 
