@@ -121,7 +121,7 @@ impl Inner {
         let mut followed = 0;
         let mut secret_sent = false;
         loop {
-            let has_secret = hop.headers.has_secret() || secret::body_has_secret(&hop.body)?;
+            let has_secret = hop.headers.has_secret();
             let ready = self.ready(&hop, request, has_secret).await.map_err(|cause| match &from {
                 Some(from) => EgressError::Redirected { from: from.clone(), cause: Box::new(cause) },
                 None => cause,
@@ -159,14 +159,13 @@ impl Inner {
     async fn ready(&self, hop: &Hop, request: &Request, has_secret: bool) -> Result<Ready, EgressError> {
         let admitted = guard::admit(&hop.url, &request.scope, &self.allow, self.resolver.as_ref()).await?;
         let headers = hop.headers.fill(&request.secrets, &hop.url, has_secret)?;
-        let body = secret::fill_body(&hop.body, &request.secrets, &hop.url)?;
         let https = hop.url.scheme() == "https";
         let tls = if https { self.tls.for_https().await? } else { self.tls.for_http() };
         let client = self.clients.client(&admitted, https, tls)?;
         let mut request = client.request(hop.method.clone(), hop.url.clone()).headers(headers);
         // Without a body `GET` and its like have no content-length; the others say that theirs is 0.
-        if !body.is_empty() || matches!(hop.method, Method::POST | Method::PUT | Method::PATCH) {
-            request = request.body(body);
+        if !hop.body.is_empty() || matches!(hop.method, Method::POST | Method::PUT | Method::PATCH) {
+            request = request.body(hop.body.clone());
         }
         Ok(Ready { client, request, host: admitted.host })
     }
@@ -184,7 +183,7 @@ impl Inner {
 }
 
 fn first_hop(request: &Request) -> Result<Hop, EgressError> {
-    if secret::is_named_in(&request.url) {
+    if secret::names_secret(&request.url) {
         return Err(EgressError::SecretInUrl);
     }
     let method = Method::from_bytes(request.method.as_bytes())

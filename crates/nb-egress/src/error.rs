@@ -38,9 +38,7 @@ pub enum EgressError {
     #[error("the URL for host {host} holds a user name or password; send an authorization header instead")]
     Credentials { host: String },
     /// `{{secret.NAME}}` in the URL.
-    #[error(
-        "a secret cannot be put into a URL, where proxies and logs would see it; use a header or the body"
-    )]
+    #[error("a secret cannot be put into a URL, where proxies and logs would see it; use a header")]
     SecretInUrl,
     /// The method is not a token, or is `CONNECT`.
     #[error("`{method}` is not a method that can be used; examples: GET, POST, PUT, DELETE")]
@@ -80,9 +78,9 @@ pub enum EgressError {
 
     /// `{{secret.…` that is not `{{secret.NAME}}`.
     #[error(
-        "a secret is written {{{{secret.NAME}}}} with letters, digits, `-` and `_` in NAME; check the {place}"
+        "a secret is written {{{{secret.NAME}}}} with letters, digits, `-` and `_` in NAME; check header `{header}`"
     )]
-    SecretReference { place: String },
+    SecretReference { header: String },
     /// No secret of that name belongs to the caller.
     #[error("secret {name} is not known here; list it under `secrets` in the manifest and give it a value")]
     UnknownSecret { name: String },
@@ -165,7 +163,7 @@ impl EgressError {
             Self::Setup { cause } | Self::NoAuthorities { cause } => vec![cause],
             Self::Scheme { scheme } => vec![scheme],
             Self::Method { method } => vec![method],
-            Self::SecretReference { place } => vec![place],
+            Self::SecretReference { header } => vec![header],
             Self::HeaderName { name }
             | Self::HeaderValue { name }
             | Self::HeaderReserved { name }

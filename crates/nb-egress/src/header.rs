@@ -80,7 +80,7 @@ impl Line {
             return Err(EgressError::HeaderValue { name: parsed.to_string() });
         }
         let parts = secret::parts(value.as_bytes())
-            .ok_or_else(|| EgressError::SecretReference { place: format!("header `{parsed}`") })?;
+            .ok_or_else(|| EgressError::SecretReference { header: parsed.to_string() })?;
         let has_secret = parts.iter().any(Part::is_secret);
         Ok(Self { name: parsed, template: value.to_owned(), has_secret })
     }
@@ -89,7 +89,7 @@ impl Line {
         let header = || self.name.to_string();
         let mut filled = Vec::with_capacity(self.template.len());
         let parts = secret::parts(self.template.as_bytes())
-            .ok_or_else(|| EgressError::SecretReference { place: format!("header `{}`", self.name) })?;
+            .ok_or_else(|| EgressError::SecretReference { header: header() })?;
         for part in parts {
             match part {
                 Part::Text(text) => filled.extend_from_slice(text),

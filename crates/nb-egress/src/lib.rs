@@ -22,6 +22,7 @@
 //! - The URL that was checked is the URL that is sent: `url` is the only parser, and nothing re-reads its text.
 //! - Every hop of a redirect goes through the same scope and address checks as the first.
 //! - A secret is filled in after those checks, for its own hosts, and no response or error carries its value.
+//! - Only the values of headers are filled in. A body and a URL may hold text of anybody.
 //! - Never more than `max_bytes` of a body are kept, never longer than `timeout` is waited.
 //! - No system proxy, no cookies, no decompression.
 
@@ -48,4 +49,4 @@ pub use host::{HostPattern, HostRule, HostScope};
 pub use request::{DEFAULT_MAX_BYTES, DEFAULT_MAX_REDIRECTS, DEFAULT_TIMEOUT, Request};
 pub use resolve::{Resolve, SystemResolver};
 pub use response::Response;
-pub use secret::{Secret, SecretValue};
+pub use secret::{Secret, SecretValue, names_secret};

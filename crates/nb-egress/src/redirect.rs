@@ -6,7 +6,7 @@ use url::Url;
 use crate::header::Outgoing;
 use crate::{EgressError, guard};
 
-/// What is sent in one hop, its secrets not yet filled in.
+/// What is sent in one hop, the secrets of its headers not yet filled in.
 #[derive(Debug)]
 pub(crate) struct Hop {
     pub method: Method,

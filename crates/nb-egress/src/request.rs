@@ -22,7 +22,7 @@ pub struct Request {
     pub url: String,
     /// Header names and values. A value may hold `{{secret.NAME}}`.
     pub headers: Vec<(String, String)>,
-    /// The body; empty is none. May hold `{{secret.NAME}}`.
+    /// The body; empty is none. It is sent as it is: nothing is filled in.
     pub body: Vec<u8>,
     /// For everything together: names, connections, all redirects and the whole body.
     pub timeout: Duration,
@@ -32,7 +32,7 @@ pub struct Request {
     pub max_redirects: u8,
     /// The hosts this request and its redirects may go to.
     pub scope: HostScope,
-    /// The secrets that `{{secret.NAME}}` may name. Their values are masked in whatever comes back.
+    /// The secrets that `{{secret.NAME}}` in a header may name. Their values are masked in whatever comes back.
     pub secrets: Vec<Secret>,
 }
 

@@ -1,7 +1,8 @@
 //! Secrets: named by the caller, filled in by the host.
 //!
-//! `{{secret.NAME}}` (spaces inside the braces are fine) is replaced in one pass: a value that looks like a
-//! reference is not replaced again.
+//! `{{secret.NAME}}` (spaces inside the braces are fine) in the value of a header is replaced in one pass: a value
+//! that looks like a reference is not replaced again. Nothing else is filled in. A body is what a tool most likely
+//! passes on from elsewhere, and its author did not write what stands in it.
 
 use std::fmt;
 
@@ -50,7 +51,7 @@ impl fmt::Debug for SecretValue {
     }
 }
 
-/// A piece of a header value or body.
+/// A piece of a header value.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Part<'a> {
     Text(&'a [u8]),
@@ -97,29 +98,9 @@ pub(crate) fn parts(template: &[u8]) -> Option<Vec<Part<'_>>> {
     Some(parts)
 }
 
-/// Whether a URL's text names a secret, well formed or not.
-pub(crate) fn is_named_in(text: &str) -> bool {
+/// Whether a text names a secret, well formed or not: in the value of a header it would not go out as it is.
+pub fn names_secret(text: &str) -> bool {
     parts(text.as_bytes()).is_none_or(|parts| parts.iter().any(Part::is_secret))
-}
-
-/// The body as it goes over the wire to this URL.
-pub(crate) fn fill_body(template: &[u8], secrets: &[Secret], url: &Url) -> Result<Vec<u8>, EgressError> {
-    let mut filled = Vec::with_capacity(template.len());
-    for part in body_parts(template)? {
-        match part {
-            Part::Text(text) => filled.extend_from_slice(text),
-            Part::Secret(name) => filled.extend_from_slice(value_for(name, secrets, url)?),
-        }
-    }
-    Ok(filled)
-}
-
-pub(crate) fn body_has_secret(template: &[u8]) -> Result<bool, EgressError> {
-    Ok(body_parts(template)?.iter().any(Part::is_secret))
-}
-
-fn body_parts(template: &[u8]) -> Result<Vec<Part<'_>>, EgressError> {
-    parts(template).ok_or_else(|| EgressError::SecretReference { place: "body".to_owned() })
 }
 
 /// The value of a secret for this URL's host. A name may stand more than once, with other hosts.
@@ -153,6 +134,7 @@ fn trim_start(text: &[u8]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::header::Outgoing;
 
     fn secret(name: &str, value: &str, host: &str) -> Secret {
         Secret { name: name.to_owned(), value: value.into(), hosts: vec![host.parse().unwrap()] }
@@ -160,8 +142,10 @@ mod tests {
 
     fn fill(template: &str, secrets: &[Secret]) -> Result<String, String> {
         let url = Url::parse("https://api.example.com/").unwrap();
-        fill_body(template.as_bytes(), secrets, &url)
-            .map(|body| String::from_utf8(body).unwrap())
+        let headers = Outgoing::new(&[("x-key".to_owned(), template.to_owned())]);
+        headers
+            .and_then(|headers| headers.fill(secrets, &url, false))
+            .map(|filled| filled["x-key"].to_str().unwrap().to_owned())
             .map_err(|error| error.to_string())
     }
 
@@ -175,6 +159,7 @@ mod tests {
         for text in ["", "{", "{{", "{{}}", "{{ name }}", "{{secrets}}", "secret.A", "{ {secret.A}}", "}}{{"]
         {
             assert_eq!(fill(text, &secrets).unwrap(), text);
+            assert!(!names_secret(text), "{text}");
         }
     }
 
@@ -190,8 +175,9 @@ mod tests {
     fn a_reference_that_is_not_well_formed_is_refused() {
         for text in ["{{secret.}}", "{{secret.A", "{{secret.A}", "{{secret.A B}}", "{{secret.Ä}}"] {
             let error = fill(text, &[]).unwrap_err();
+            assert!(names_secret(text), "{text}");
             assert!(error.contains("a secret is written {{secret.NAME}}"), "{text}: {error}");
-            assert!(error.contains("check the body"), "{text}: {error}");
+            assert!(error.contains("check header `x-key`"), "{text}: {error}");
         }
     }
 

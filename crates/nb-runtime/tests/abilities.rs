@@ -39,6 +39,11 @@ impl Probe {
         Self::new(&[permission], &[permission])
     }
 
+    /// The same, and the secret TOKEN.
+    fn granted_with_secret(permission: &str) -> Self {
+        Self::new(&[permission], &[permission, "secret.use:TOKEN"])
+    }
+
     async fn call(&mut self, ability: &str, args: Value) -> Result<Value, String> {
         self.run("call", json!({"ability": ability, "args": args})).await
     }
@@ -481,26 +486,48 @@ async fn http_fetch_sends_a_secret_and_shows_it_to_nobody() {
         ok(&format!("{echo} czNjcmV0L1ZhbHVlKzE="))
     })
     .await;
-    let mut probe = Probe::granted(&format!("http.fetch:{}", server.host()));
+    let mut probe = Probe::granted_with_secret(&format!("http.fetch:{}", server.host()));
     let headers = json!({"x-key": "{{secret.TOKEN}}"});
-    let answer = probe.call("http.fetch", json!({"url": server.url("/"), "headers": headers})).await.unwrap();
+    let args =
+        json!({"url": server.url("/"), "method": "POST", "headers": headers, "body": "{{secret.TOKEN}}"});
+    let answer = probe.call("http.fetch", args).await.unwrap();
     assert!(server.requests()[0].contains(&format!("x-key: {SECRET}\r\n")));
+    assert!(!server.requests()[0].replacen(SECRET, "", 1).contains(SECRET), "not into the body");
     assert_eq!(answer["body"], json!("x-key: *** ***"));
     assert!(!probe.stored().contains(SECRET) && probe.stored().contains("{{secret.TOKEN}}"));
 
     let refused = json!({"url": "http://127.0.0.1:1/", "headers": headers});
-    let mut everywhere = Probe::granted("http.fetch");
+    let mut everywhere = Probe::granted_with_secret("http.fetch");
     let error = everywhere.refusal("http.fetch", refused).await;
     assert!(error.starts_with("http.fetch: secret TOKEN may not be sent to host 127.0.0.1"), "{error}");
     let unknown = json!({"url": server.url("/"), "headers": {"x-key": "{{secret.OTHER}}"}});
     let error = probe.refusal("http.fetch", unknown).await;
     assert!(error.starts_with("http.fetch: secret OTHER is not known here"), "{error}");
     let broken = json!({"url": "http://127.0.0.1:1/", "headers": headers});
-    let error = Probe::granted("http.fetch:127.0.0.1").refusal("http.fetch", broken).await;
+    let error = Probe::granted_with_secret("http.fetch:127.0.0.1").refusal("http.fetch", broken).await;
     assert!(error.starts_with("http.fetch: cannot connect to host 127.0.0.1"), "{error}");
     for text in [error, probe.stored(), everywhere.stored(), logged()] {
         assert!(!text.contains(SECRET), "{text}");
     }
+}
+
+#[tokio::test]
+async fn http_fetch_sends_no_secret_that_nobody_granted() {
+    let server = Server::answering(|_| ok("")).await;
+    let hosts = format!("http.fetch:{}", server.host());
+    let args = json!({"url": server.url("/"), "headers": {"x-key": "{{secret.TOKEN}}"}});
+    for grants in [vec![], vec!["secret.use:OTHER"], vec!["secret.use"], vec!["secret.use:token"]] {
+        let grants: Vec<&str> = grants.into_iter().chain([hosts.as_str()]).collect();
+        assert_eq!(
+            Probe::new(&[&hosts], &grants).refusal("http.fetch", args.clone()).await,
+            "http.fetch: permission `secret.use:TOKEN` was not granted to probe; install it again and grant it"
+        );
+    }
+    let mut probe = Probe::granted_with_secret(&hosts);
+    probe.home.vault.forget("TOKEN");
+    let error = probe.refusal("http.fetch", args).await;
+    assert!(error.starts_with("http.fetch: secret TOKEN has no value that can be used"), "{error}");
+    assert!(server.requests().is_empty());
 }
 
 #[tokio::test]

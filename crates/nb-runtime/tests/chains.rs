@@ -6,6 +6,7 @@ use nb_store::{RunRow, RunStatus};
 use serde_json::{Value, json};
 
 use crate::common::{Home, agent, at, task};
+use crate::server::{Server, ok};
 
 /// An agent with the chain `c`, and tools that give back their parameters, fail, or fail until their n-th call.
 fn home_with(chain: &str) -> Home {
@@ -157,6 +158,37 @@ steps:
 ";
     let given = json!({"evil": "{{secret_thing}}"});
     assert_eq!(output(chain, given).await, json!("says {{secret_thing}}"));
+}
+
+#[tokio::test]
+async fn a_header_that_data_would_make_name_a_secret_fails_its_step() {
+    let home = Home::new();
+    home.vault.keep("TOKEN", "value");
+    let server = Server::answering(|_| ok("")).await;
+    let url = server.url("/");
+    let fetch = |value: &str| {
+        format!(
+            "params: [{{name: id}}]\nsteps: [{{id: f, ability: http.fetch, args: \
+             {{url: '{url}', headers: {{x-key: '{value}'}}, body: '{{{{id}}}}', method: POST}}}}]"
+        )
+    };
+    agent("a")
+        .asks(&[&format!("http.fetch:{}", server.host())])
+        .set("secrets", json!(["TOKEN"]))
+        .chain("own", &fetch("{{secret.TOKEN}}"))
+        .chain("data", &fetch("{{id}}"))
+        .install(&home);
+    let given = json!({"id": "{{secret.TOKEN}}"});
+    assert_eq!(home.run("a", task("own"), given.clone()).await.status, RunStatus::Completed);
+    let row = home.run("a", task("data"), given).await;
+    let reason = "header `x-key` is filled in with text that looks like a secret's name; only the chain itself may name one";
+    assert_eq!(row.error, Some(format!("step `f`: {reason}")));
+    let sent = server.requests();
+    assert_eq!(sent.len(), 1, "{sent:?}");
+    assert!(
+        sent[0].contains("x-key: value\r\n") && sent[0].ends_with("\r\n\r\n{{secret.TOKEN}}"),
+        "{sent:?}"
+    );
 }
 
 #[tokio::test]

@@ -10,6 +10,11 @@ use crate::problem::Problems;
 use crate::task::Task;
 use crate::tool::Tool;
 
+/// The most chains of an agent.
+const MAX_CHAINS: usize = 256;
+/// The most bytes of source that the tools of an agent have together: several tools may name the same file.
+const MAX_SOURCE_BYTES: usize = 16 << 20;
+
 /// How strictly a name that this version does not know is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Strictness {
@@ -66,9 +71,17 @@ impl Agent {
         let permissions = manifest.as_ref().map(Manifest::requested).unwrap_or_default();
 
         let mut tools = BTreeMap::new();
+        let mut source_bytes = 0;
         for (index, entry) in manifest.iter().flat_map(|manifest| manifest.tools.iter().enumerate()) {
             let path = format!("tools.{index}");
             let Some(tool) = entry.resolve(&path, &document, files, problems) else { continue };
+            source_bytes += tool.source.len();
+            if source_bytes > MAX_SOURCE_BYTES {
+                let message =
+                    format!("the sources of the tools have more than {MAX_SOURCE_BYTES} bytes together");
+                document.error(problems, &path, message);
+                break;
+            }
             if tools.insert(tool.name.clone(), tool).is_some() {
                 document.error(
                     problems,
@@ -82,8 +95,14 @@ impl Agent {
         let manifest = manifest?;
         let callable =
             Callable { tools: tools.keys().map(String::as_str).collect(), permissions: &permissions };
+        let chains = files.iter().filter(|(file, _)| is_chain_file(file));
+        let count = chains.clone().count();
+        if count > MAX_CHAINS {
+            problems.error("chains", None, format!("holds {count} chains; at most {MAX_CHAINS} are allowed"));
+            return None;
+        }
         let mut tasks: BTreeMap<String, Task> = BTreeMap::new();
-        for (file, bytes) in files.iter().filter(|(file, _)| is_chain_file(file)) {
+        for (file, bytes) in chains {
             let Some(chain_document) = Document::new(file, bytes, problems) else { continue };
             let Some(task) = chain::read(&chain_document, &callable, problems) else { continue };
             if let Some(other) = tasks.get(&task.id) {

@@ -10,14 +10,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::document::{Document, nearest};
+use crate::order::{Places, order};
 use crate::permission::{Permission, known_abilities};
 use crate::problem::Problems;
 use crate::task::{Callee, Condition, OnFailure, Parameter, Step, Task};
 use crate::template;
 use crate::timing::parse_period;
 
-/// References that every step may make, whatever the chain declares.
+/// References that every step may make, whatever the chain declares. Nothing else may take these names.
 const ALWAYS: &[&str] = &["input", "event", "webhook", "trigger", "secret"];
+/// The most steps of a chain, and the most parameters.
+const MAX_ENTRIES: usize = 1000;
 const MAX_ATTEMPTS: u32 = 10;
 
 const KEYS: &[&str] = &[
@@ -110,9 +113,18 @@ pub fn read(document: &Document<'_>, callable: &Callable<'_>, problems: &mut Pro
     if chain.id.is_empty() || chain.id.len() > 64 || !chain.id.chars().all(is_id_char) {
         document.error(problems, "id", "a chain's id has 1 to 64 letters, digits, `-` and `_`");
     }
+    for (key, entries) in [("steps", chain.steps.len()), ("params", chain.params.len())] {
+        if entries > MAX_ENTRIES {
+            let message = format!("a chain has at most {MAX_ENTRIES} {key}; this has {entries}");
+            document.error(problems, key, message);
+            return None;
+        }
+    }
+    check_names(&chain, document, problems);
+    let places = Places::new(chain.steps.iter().map(|entry| entry.id.as_str()));
     let mut steps: Vec<Step> = Vec::new();
     for (index, entry) in chain.steps.iter().enumerate() {
-        if let Some(step) = entry.lower(index, &chain, callable, document, problems) {
+        if let Some(step) = entry.lower(index, &places, callable, document, problems) {
             steps.push(step);
         }
     }
@@ -121,8 +133,8 @@ pub fn read(document: &Document<'_>, callable: &Callable<'_>, problems: &mut Pro
     }
     mark_fallbacks(&mut steps);
     let steps = order(steps, document, problems)?;
-    check_fallbacks(&chain, &steps, document, problems);
-    check_references(&chain, &steps, document, problems);
+    check_fallbacks(&places, &steps, document, problems);
+    check_references(&chain, &places, &steps, document, problems);
     for (index, parameter) in chain.params.iter().enumerate() {
         if let Some(default) = &parameter.default
             && parameter.param_type.accept(default).is_none()
@@ -146,6 +158,27 @@ fn is_id_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '-' || c == '_'
 }
 
+/// A parameter, step or output by the name of something that is always there would hide it, or be hidden.
+fn check_names(chain: &ChainFile, document: &Document<'_>, problems: &mut Problems) {
+    let params = chain
+        .params
+        .iter()
+        .enumerate()
+        .map(|(index, parameter)| ("params", index, "name", Some(&parameter.name)));
+    let ids = chain.steps.iter().enumerate().map(|(index, step)| ("steps", index, "id", Some(&step.id)));
+    let outputs = chain
+        .steps
+        .iter()
+        .enumerate()
+        .map(|(index, step)| ("steps", index, "output_key", step.output_key.as_ref()));
+    for (list, index, key, name) in params.chain(ids).chain(outputs) {
+        if let Some(name) = name.filter(|name| ALWAYS.contains(&name.as_str())) {
+            let message = format!("`{name}` is a name that every chain has already; choose another");
+            document.error(problems, &format!("{list}.{index}.{key}"), message);
+        }
+    }
+}
+
 impl Callable<'_> {
     fn check_ability(
         &self,
@@ -166,7 +199,8 @@ impl Callable<'_> {
             document.error(problems, path, message);
         } else if !asked {
             let meant =
-                nearest(name, known_abilities()).or_else(|| nearest(name, self.tools.iter().copied()));
+                || nearest(name, known_abilities()).or_else(|| nearest(name, self.tools.iter().copied()));
+            let meant = if problems.is_full() { None } else { meant() };
             let hint = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
             document.error(
                 problems,
@@ -184,7 +218,7 @@ impl StepEntry {
     fn lower(
         &self,
         index: usize,
-        chain: &ChainFile,
+        places: &Places<'_>,
         callable: &Callable<'_>,
         document: &Document<'_>,
         problems: &mut Problems,
@@ -199,7 +233,7 @@ impl StepEntry {
         if self.id.is_empty() || !self.id.chars().all(is_id_char) {
             fail("id", "a step's id has letters, digits, `-` and `_`".to_owned());
         }
-        if chain.steps[..index].iter().any(|other| other.id == self.id) {
+        if places.of(&self.id).is_some_and(|first| first < index) {
             fail("id", "another step has the same id".to_owned());
         }
         let call = match (&self.ability, &self.tool) {
@@ -216,7 +250,7 @@ impl StepEntry {
             }
         };
         let on_failure =
-            match self.on_failure.as_ref().map_or(Ok(OnFailure::Abort), |entry| entry.lower(index, chain)) {
+            match self.on_failure.as_ref().map_or(Ok(OnFailure::Abort), |entry| entry.lower(index, places)) {
                 Ok(on_failure) => on_failure,
                 Err(message) => {
                     fail("on_failure", message);
@@ -224,7 +258,7 @@ impl StepEntry {
                 }
             };
         for needed in &self.depends_on {
-            if !chain.steps.iter().any(|step| step.id == *needed) {
+            if places.of(needed).is_none() {
                 fail("depends_on", format!("there is no step `{needed}`"));
             }
         }
@@ -242,11 +276,11 @@ impl StepEntry {
 }
 
 impl FailureEntry {
-    fn lower(&self, index: usize, chain: &ChainFile) -> Result<OnFailure, String> {
+    fn lower(&self, index: usize, places: &Places<'_>) -> Result<OnFailure, String> {
         match self {
             Self::Word(word) if word == "abort" => Ok(OnFailure::Abort),
             Self::Word(word) if word == "continue" => Ok(OnFailure::Continue),
-            Self::Word(word) => match chain.steps.iter().position(|step| step.id == *word) {
+            Self::Word(word) => match places.of(word) {
                 None => Err(format!("`{word}` is neither abort, continue, a retry nor the id of a step")),
                 Some(target) if target <= index => Err(format!("`{word}` does not come after this step")),
                 Some(_) => Ok(OnFailure::GoTo(word.clone())),
@@ -281,47 +315,39 @@ fn mark_fallbacks(steps: &mut [Step]) {
     }
 }
 
-/// The steps in an order in which each comes after what it depends on; the order of the file where that leaves a choice.
-fn order(steps: Vec<Step>, document: &Document<'_>, problems: &mut Problems) -> Option<Vec<Step>> {
-    let mut waiting = steps;
-    let ids: BTreeSet<String> = waiting.iter().map(|step| step.id.clone()).collect();
-    let mut ordered: Vec<Step> = Vec::with_capacity(waiting.len());
-    while !waiting.is_empty() {
-        let done = |id: &String| !ids.contains(id) || ordered.iter().any(|step| step.id == *id);
-        let Some(next) = waiting.iter().position(|step| step.depends_on.iter().all(done)) else {
-            let circle: Vec<&str> = waiting.iter().map(|step| step.id.as_str()).collect();
-            document.error(
-                problems,
-                "steps",
-                format!("steps depend on each other in a circle: {}", circle.join(", ")),
-            );
-            return None;
-        };
-        ordered.push(waiting.remove(next));
-    }
-    Some(ordered)
-}
-
 /// A fallback must run after its step in the order of execution as well, which `depends_on` may have changed.
-fn check_fallbacks(chain: &ChainFile, steps: &[Step], document: &Document<'_>, problems: &mut Problems) {
-    for (place, step) in steps.iter().enumerate() {
+fn check_fallbacks(places: &Places<'_>, steps: &[Step], document: &Document<'_>, problems: &mut Problems) {
+    let mut before = BTreeSet::new();
+    for step in steps {
         if let OnFailure::GoTo(target) = &step.on_failure
-            && steps[..place].iter().any(|before| before.id == *target)
+            && before.contains(target.as_str())
         {
-            let index = chain.steps.iter().position(|entry| entry.id == step.id).unwrap_or_default();
+            let index = places.of(&step.id).unwrap_or_default();
             let message =
                 format!("step `{}`: `{target}` runs before this step, because of `depends_on`", step.id);
             document.error(problems, &format!("steps.{index}.on_failure"), message);
         }
+        before.insert(step.id.as_str());
     }
 }
 
 /// Every `{{name}}` must lead to something that can exist when its step runs.
-fn check_references(chain: &ChainFile, steps: &[Step], document: &Document<'_>, problems: &mut Problems) {
+fn check_references(
+    chain: &ChainFile,
+    places: &Places<'_>,
+    steps: &[Step],
+    document: &Document<'_>,
+    problems: &mut Problems,
+) {
+    let results: BTreeSet<&str> = steps
+        .iter()
+        .flat_map(|step| [Some(step.id.as_str()), step.output_key.as_deref()])
+        .flatten()
+        .collect();
     let mut known: BTreeSet<&str> = ALWAYS.iter().copied().collect();
     known.extend(chain.params.iter().map(|parameter| parameter.name.as_str()));
     for step in steps {
-        let index = chain.steps.iter().position(|entry| entry.id == step.id).unwrap_or_default();
+        let index = places.of(&step.id).unwrap_or_default();
         let mut used: Vec<(&str, String)> =
             template::references(&step.args).into_iter().map(|reference| ("args", reference)).collect();
         if let Some(condition) = &step.condition {
@@ -333,7 +359,7 @@ fn check_references(chain: &ChainFile, steps: &[Step], document: &Document<'_>, 
         for (key, reference) in used {
             let first = reference.split('.').next().unwrap_or_default();
             if !known.contains(first) {
-                let later = steps.iter().any(|s| s.id == first || s.output_key.as_deref() == Some(first));
+                let later = results.contains(first);
                 let why = if later {
                     "is the result of a later step"
                 } else {

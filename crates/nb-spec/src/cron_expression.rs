@@ -1,7 +1,7 @@
 //! Cron expressions as people know them: five fields, or six with seconds first.
 //!
 //! The `cron` crate counts Sunday as 1, wants seconds, and takes a day only when day-of-month *and* day-of-week agree.
-//! crontab(5) counts Sunday as 0 or 7 and, when both fields are restricted, takes a day when *either* agrees. People
+//! crontab(5) counts Sunday as 0 or 7 and, when neither field begins with `*`, takes a day when *either* agrees. People
 //! mean crontab, so the fields are rewritten before they reach the crate.
 
 use std::str::FromStr;
@@ -33,17 +33,16 @@ impl CronExpression {
                 ));
             }
         };
+        // As crontab reads it: a field that begins with `*` leaves the choice to the other one, even with a step.
+        let restricted = |field: &str| !field.starts_with('*') && field != "?";
+        let either = restricted(day) && restricted(weekday);
         let weekday = weekday_names(weekday)?;
         let build = |day: &str, weekday: &str| {
             Schedule::from_str(&format!("{second} {minute} {hour} {day} {month} {weekday}"))
                 .map_err(|_| reason([second, minute, hour, day, month]))
         };
-        let restricted = |field: &str| !field.starts_with('*') && field != "?";
-        let alternatives = if restricted(day) && restricted(&weekday) {
-            vec![build(day, "*")?, build("*", &weekday)?]
-        } else {
-            vec![build(day, &weekday)?]
-        };
+        let alternatives =
+            if either { vec![build(day, "*")?, build("*", &weekday)?] } else { vec![build(day, &weekday)?] };
         Ok(Self { alternatives, every_hour: hour.starts_with('*') })
     }
 
@@ -155,6 +154,13 @@ mod tests {
     fn either_day_field_is_enough_when_both_are_given() {
         assert_eq!(next("0 0 13 * 5", "2026-03-01T00:00:00Z"), "Fri 2026-03-06 00:00:00");
         assert_eq!(next("0 0 13 * 1", "2026-03-10T00:00:00Z"), "Fri 2026-03-13 00:00:00");
+    }
+
+    #[test]
+    fn a_day_field_with_a_star_leaves_the_choice_to_the_other_even_with_a_step() {
+        assert_eq!(next("0 0 1-7 * */7", "2026-03-01T12:00:00Z"), "Sun 2026-04-05 00:00:00");
+        assert_eq!(next("0 0 */10 * 1", "2026-03-01T12:00:00Z"), "Mon 2026-05-11 00:00:00");
+        assert_eq!(next("0 0 13 * 0-6", "2026-03-01T12:00:00Z"), "Mon 2026-03-02 00:00:00");
     }
 
     #[test]

@@ -10,6 +10,9 @@ use crate::problem::Problems;
 
 /// The largest document that is read, in bytes: people write these by hand.
 const MAX_BYTES: usize = 256 << 10;
+/// The most that a document may hold when its aliases (`*name`) are written out, in bytes and values. Without this bound
+/// a page of text that repeats one long value fills the memory.
+const MAX_WRITTEN_OUT: usize = 4 * MAX_BYTES;
 
 /// A text with the place of every value in it.
 #[derive(Debug)]
@@ -38,6 +41,7 @@ impl<'a> Document<'a> {
 
     /// Reads the document as a `T`. Keys that `T` does not have are errors, each with its nearest relative in `keys`.
     pub fn read<T: DeserializeOwned>(&self, keys: &[&str], problems: &mut Problems) -> Option<T> {
+        self.bounded(problems)?;
         let mut unknown = Vec::new();
         let reader = serde_yaml::Deserializer::from_str(self.text);
         let value = serde_ignored::deserialize(reader, |path| unknown.push(plain_path(&path.to_string())));
@@ -54,6 +58,25 @@ impl<'a> Document<'a> {
                 problems.error(self.file, line, plain_error(&error.to_string()));
                 None
             }
+        }
+    }
+
+    /// None when the document is too large with its aliases written out, or when that cannot be told.
+    fn bounded(&self, problems: &mut Problems) -> Option<()> {
+        if self.positions.size() > MAX_WRITTEN_OUT {
+            let message = format!(
+                "repetition: with its aliases (`*name`) written out it has more than {MAX_WRITTEN_OUT} bytes"
+            );
+            problems.error(self.file, None, message);
+            return None;
+        }
+        match self.positions.broken() {
+            // Without an anchor there is no alias, and the reader below says better what is wrong.
+            Some((line, reason)) if self.text.contains('&') => {
+                problems.error(self.file, Some(line), reason);
+                None
+            }
+            _ => Some(()),
         }
     }
 
@@ -106,7 +129,10 @@ fn plain_error(message: &str) -> String {
 /// The candidate that `word` was probably meant to be: at most two slips away, and less than half of a word that is
 /// long enough to be mistyped.
 pub fn nearest<'c>(word: &str, candidates: impl Iterator<Item = &'c str>) -> Option<&'c str> {
+    // Texts whose lengths are far apart are far apart; to compare a very long one would take very long.
+    let length = word.chars().count();
     candidates
+        .filter(|candidate| candidate.chars().count().abs_diff(length) <= 2)
         .map(|candidate| (strsim::osa_distance(word, candidate), candidate))
         .filter(|(distance, _)| *distance <= 2 && distance * 2 < word.len())
         .min()

@@ -84,7 +84,7 @@ impl Files {
     }
 
     /// All files in the order of their names.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> {
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &[u8])> + Clone {
         self.0.iter().map(|(name, bytes)| (name.as_str(), bytes.as_slice()))
     }
 

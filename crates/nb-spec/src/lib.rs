@@ -18,6 +18,7 @@
 //!
 //! - No I/O beyond reading files, no clock: the same files give the same agent.
 //! - Nothing panics on input; a value that is out of bounds is refused with the bound, never clamped.
+//! - Memory and work are bounded whatever the files hold: lists, steps, chains, aliases and problems have caps.
 
 pub mod agent;
 pub mod chain;
@@ -26,6 +27,7 @@ pub mod cron_expression;
 pub mod document;
 pub mod files;
 pub mod manifest;
+mod order;
 pub mod permission;
 mod positions;
 pub mod problem;

@@ -12,6 +12,8 @@ use crate::trigger::Triggers;
 /// The names under which a manifest is found, in this order.
 pub const FILE_NAMES: &[&str] = &["manifest.yaml", "manifest.yml", "manifest.json"];
 
+/// The most entries of any list in a manifest: far above what people write, and few enough to check one by one.
+const MAX_ENTRIES: usize = 1000;
 const MEMORY_MB: std::ops::RangeInclusive<u64> = 1..=512;
 
 const KEYS: &[&str] = &[
@@ -113,7 +115,7 @@ pub struct Manifest {
     /// Its tools.
     #[serde(default)]
     pub tools: Vec<ToolEntry>,
-    /// The secrets that its requests may carry.
+    /// The secrets that its requests may carry. Each is asked for as the permission `secret.use:NAME`.
     #[serde(default)]
     pub secrets: Vec<String>,
 }
@@ -167,8 +169,32 @@ impl Manifest {
     ) -> Option<Self> {
         let keys: Vec<&str> = KEYS.iter().chain(TOOL_KEYS).copied().collect();
         let manifest: Self = document.read(&keys, problems)?;
+        if !manifest.lists_are_short(document, problems) {
+            return None;
+        }
         manifest.check(document, typo_is_error, problems);
         Some(manifest)
+    }
+
+    fn lists_are_short(&self, document: &Document<'_>, problems: &mut Problems) -> bool {
+        let mut short = true;
+        for (path, entries) in [
+            ("permissions", self.permissions.len()),
+            ("secrets", self.secrets.len()),
+            ("subscriptions", self.subscriptions.len()),
+            ("intent_filters", self.intent_filters.len()),
+            ("tools", self.tools.len()),
+            ("triggers.scheduled", self.triggers.scheduled.len()),
+            ("triggers.events", self.triggers.events.len()),
+            ("triggers.webhooks", self.triggers.webhooks.len()),
+        ] {
+            if entries > MAX_ENTRIES {
+                let message = format!("`{path}` has {entries} entries; at most {MAX_ENTRIES} are allowed");
+                document.error(problems, path, message);
+                short = false;
+            }
+        }
+        short
     }
 
     fn check(&self, document: &Document<'_>, typo_is_error: bool, problems: &mut Problems) {
@@ -209,10 +235,15 @@ impl Manifest {
         }
         for (index, text) in self.permissions.iter().enumerate() {
             let permission = Permission::parse(text);
+            let path = format!("permissions.{index}");
+            if permission.is_about_secrets() {
+                let message = format!("`{permission}` is asked for by naming the secret under `secrets`");
+                document.error(problems, &path, message);
+                continue;
+            }
             if permission.is_known() {
                 continue;
             }
-            let path = format!("permissions.{index}");
             match nearest(&permission.ability, known_abilities()) {
                 Some(meant) if typo_is_error => {
                     document.error(
@@ -240,9 +271,15 @@ impl Manifest {
         self.triggers.check(document, problems);
     }
 
-    /// The permissions it asks for.
+    /// The permissions it asks for: those under `permissions`, and one for each of its `secrets`.
     pub fn requested(&self) -> Vec<Permission> {
-        self.permissions.iter().map(|text| Permission::parse(text)).collect()
+        let listed = self.permissions.iter().map(|text| Permission::parse(text));
+        listed.chain(self.secrets.iter().map(|name| Permission::of_secret(name))).collect()
+    }
+
+    /// The same as texts, as they are shown, granted and kept.
+    pub fn requested_permissions(&self) -> Vec<String> {
+        self.requested().iter().map(ToString::to_string).collect()
     }
 
     /// Memory of a tool call, in bytes.

@@ -1,6 +1,7 @@
 //! What an agent may ask for.
 //!
-//! A permission is an ability's name, optionally with a scope: `http.fetch:*.example.com`. The scope narrows it.
+//! A permission is an ability's name, optionally with a scope: `http.fetch:*.example.com`. The scope narrows it. One
+//! permission is not an ability: `secret.use:NAME`, which each secret of a manifest asks for.
 
 use std::fmt;
 
@@ -17,6 +18,9 @@ const KNOWN: &[(&str, &str)] = &[
     ("log.info", "write to its log"),
     ("notify.user", "show you notifications"),
 ];
+
+/// The permission of one secret, which is its scope. Without a scope it means nothing: a secret is granted by name.
+pub const SECRET_USE: &str = "secret.use";
 
 /// A permission as it is asked for or granted.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,13 +40,26 @@ impl Permission {
         }
     }
 
-    /// Whether this version gives the name a meaning.
+    /// The permission to send the secret of that name.
+    pub fn of_secret(name: &str) -> Self {
+        Self { ability: SECRET_USE.to_owned(), scope: Some(name.to_owned()) }
+    }
+
+    /// Whether it is about secrets, and so asked for under `secrets` of a manifest.
+    pub fn is_about_secrets(&self) -> bool {
+        self.ability == SECRET_USE
+    }
+
+    /// Whether this version gives it a meaning.
     pub fn is_known(&self) -> bool {
-        meaning(&self.ability).is_some()
+        meaning(&self.ability).is_some() || (self.is_about_secrets() && self.scope.is_some())
     }
 
     /// The permission in words for the person who grants it.
     pub fn in_words(&self) -> String {
+        if let (true, Some(name)) = (self.is_about_secrets(), &self.scope) {
+            return format!("send your secret {name} to the servers it may reach by name");
+        }
         let words = meaning(&self.ability).unwrap_or("unknown here: grants nothing");
         match &self.scope {
             Some(scope) => format!("{words} (only {scope})"),
@@ -83,6 +100,16 @@ mod tests {
         assert_eq!(one.scope.as_deref(), Some("api.example.com:8443"));
         assert!(all.covers(&one) && !one.covers(&all) && one.covers(&one));
         assert_eq!(one.to_string(), "http.fetch:api.example.com:8443");
+    }
+
+    #[test]
+    fn a_secret_is_a_permission_of_its_own_and_no_ability() {
+        let one = Permission::of_secret("TOKEN");
+        assert_eq!(one, Permission::parse("secret.use:TOKEN"));
+        assert_eq!(one.in_words(), "send your secret TOKEN to the servers it may reach by name");
+        assert!(one.is_known() && !one.covers(&Permission::of_secret("OTHER")));
+        assert!(!Permission::parse("secret.use").is_known(), "all secrets at once cannot be granted");
+        assert!(known_abilities().all(|ability| ability != SECRET_USE));
     }
 
     #[test]

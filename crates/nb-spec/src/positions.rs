@@ -7,26 +7,33 @@ use std::collections::HashMap;
 
 use saphyr_parser::{Event, Parser, ScalarStyle, Span};
 
-/// Deeper documents are refused by serde_yaml; their paths would be long and many.
-const MAX_DEPTH: usize = 128;
+/// The longest path that is recorded, in bytes. Each list item and key has its whole path, so long ones would add up.
+const MAX_PATH: usize = 256;
+/// The most values whose line is recorded, in a document that people write by hand.
+const MAX_RECORDED: usize = 20_000;
 
-/// Lines by path. The line of a mapping's value is the line of its key.
+/// Lines by path. The line of a mapping's value is the line of its key. What is beyond the caps has its parent's line.
 #[derive(Debug, Default)]
 pub(crate) struct Positions {
     keys: HashMap<String, usize>,
     contents: HashMap<String, usize>,
+    size: usize,
+    broken: Option<(usize, String)>,
 }
 
 impl Positions {
     /// Reads the positions of the first document; of a broken one, those up to the break.
     pub(crate) fn of(text: &str) -> Self {
         let mut walk = Walk::default();
-        // A syntax error ends the walk and is reported by serde_yaml; what was found before it is right.
-        for (event, span) in Parser::new_from_str(text).map_while(Result::ok) {
-            if walk.stack.len() > MAX_DEPTH || matches!(event, Event::DocumentEnd) {
-                break;
+        for next in Parser::new_from_str(text) {
+            match next {
+                Ok((Event::DocumentEnd, _)) => break,
+                Ok((event, span)) => walk.take(event, span),
+                Err(error) => {
+                    walk.found.broken = Some((error.marker().line(), error.info().to_owned()));
+                    break;
+                }
             }
-            walk.take(event, span);
         }
         walk.found
     }
@@ -35,6 +42,10 @@ impl Positions {
     pub(crate) fn line(&self, path: &str) -> Option<usize> {
         let mut path = path;
         loop {
+            // No longer path is known, and to look each of its parents up would take long.
+            while path.len() > MAX_PATH {
+                path = &path[..path.rfind('.')?];
+            }
             if let Some(line) = self.keys.get(path) {
                 return Some(*line);
             }
@@ -46,70 +57,128 @@ impl Positions {
     pub(crate) fn content_line(&self, path: &str) -> Option<usize> {
         self.contents.get(path).copied()
     }
+
+    /// How large the document is when every alias (`*name`) is written out: the bytes of its scalars, and one for each
+    /// value.
+    pub(crate) fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Where and why the document could not be read to its end. Its size is that of the part before.
+    pub(crate) fn broken(&self) -> Option<(usize, &str)> {
+        self.broken.as_ref().map(|(line, reason)| (*line, reason.as_str()))
+    }
+
+    fn is_full(&self) -> bool {
+        self.keys.len() + self.contents.len() >= MAX_RECORDED
+    }
+
+    fn keep_key(&mut self, path: Option<String>, line: usize) {
+        if let Some(path) = path.filter(|_| !self.is_full()) {
+            self.keys.insert(path, line);
+        }
+    }
 }
 
-enum Frame {
-    Mapping { path: String, key: Option<String> },
-    Sequence { path: String, next: usize },
+/// A mapping or list that is not closed yet. Its path is none when it is too long to be recorded.
+struct Frame {
+    path: Option<String>,
+    place: Place,
+    anchor: usize,
+    /// The size of the document before it.
+    before: usize,
+}
+
+enum Place {
+    Key,
+    Value(Option<String>),
+    Item(usize),
 }
 
 #[derive(Default)]
 struct Walk {
     stack: Vec<Frame>,
+    /// Sizes of what has an anchor, by its number. A value without one has the number 0.
+    anchored: HashMap<usize, usize>,
     found: Positions,
 }
 
+fn join(path: Option<&str>, part: &str) -> Option<String> {
+    let path = path?;
+    if path.len() + part.len() >= MAX_PATH {
+        return None;
+    }
+    Some(if path.is_empty() { part.to_owned() } else { format!("{path}.{part}") })
+}
+
 impl Walk {
-    /// The path of the value that begins now; none when the scalar is a mapping's key.
-    fn value_path(&mut self, line: usize) -> String {
-        match self.stack.last_mut() {
-            None => String::new(),
-            Some(Frame::Mapping { path, key }) => join(path, &key.take().unwrap_or_default()),
-            Some(Frame::Sequence { path, next }) => {
-                let path = join(path, &next.to_string());
-                *next += 1;
-                self.found.keys.insert(path.clone(), line);
+    /// The path of the value that begins now.
+    fn value_path(&mut self, line: usize) -> Option<String> {
+        let Some(Frame { path, place, .. }) = self.stack.last_mut() else { return Some(String::new()) };
+        match std::mem::replace(place, Place::Key) {
+            // A mapping or list that is a key has no path, and its value none either.
+            Place::Key => {
+                *place = Place::Value(None);
+                None
+            }
+            Place::Value(path) => path,
+            Place::Item(index) => {
+                *place = Place::Item(index + 1);
+                let path = join(path.as_deref(), &index.to_string());
+                self.found.keep_key(path.clone(), line);
                 path
             }
         }
     }
-}
 
-fn join(path: &str, part: &str) -> String {
-    if path.is_empty() { part.to_owned() } else { format!("{path}.{part}") }
-}
+    fn grow(&mut self, anchor: usize, bytes: usize) {
+        self.found.size = self.found.size.saturating_add(bytes);
+        if anchor != 0 {
+            self.anchored.insert(anchor, bytes);
+        }
+    }
 
-impl Walk {
     fn take(&mut self, event: Event<'_>, span: Span) {
         let line = span.start.line();
         match event {
-            Event::Scalar(text, style, ..) => {
-                if let Some(Frame::Mapping { path, key: key @ None }) = self.stack.last_mut() {
-                    self.found.keys.insert(join(path, &text), line);
-                    *key = Some(text.into_owned());
+            Event::Scalar(text, style, anchor, _) => {
+                self.grow(anchor, text.len() + 1);
+                if let Some(Frame { path, place: place @ Place::Key, .. }) = self.stack.last_mut() {
+                    let path = join(path.as_deref(), &text);
+                    *place = Place::Value(path.clone());
+                    self.found.keep_key(path, line);
                     return;
                 }
-                let path = self.value_path(line);
-                let block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
-                let first = if block { self.found.keys.get(&path).map_or(line, |key| key + 1) } else { line };
-                self.found.contents.insert(path, first);
+                let path = self.value_path(line).filter(|_| !self.found.is_full());
+                if let Some(path) = path {
+                    let block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
+                    let first =
+                        if block { self.found.keys.get(&path).map_or(line, |key| key + 1) } else { line };
+                    self.found.contents.insert(path, first);
+                }
             }
-            Event::Alias(_) => {
+            Event::Alias(anchor) => {
+                let size = self.anchored.get(&anchor).copied().unwrap_or_default();
+                self.grow(0, size.saturating_add(1));
                 self.value_path(line);
             }
-            Event::MappingStart(..) => {
-                let path = self.value_path(line);
-                self.stack.push(Frame::Mapping { path, key: None });
-            }
-            Event::SequenceStart(..) => {
-                let path = self.value_path(line);
-                self.stack.push(Frame::Sequence { path, next: 0 });
-            }
+            Event::MappingStart(anchor, _) => self.open(Place::Key, anchor, line),
+            Event::SequenceStart(anchor, _) => self.open(Place::Item(0), anchor, line),
             Event::MappingEnd | Event::SequenceEnd => {
-                self.stack.pop();
+                if let Some(Frame { anchor, before, .. }) = self.stack.pop().filter(|frame| frame.anchor != 0)
+                {
+                    self.anchored.insert(anchor, self.found.size - before);
+                }
             }
             _ => {}
         }
+    }
+
+    fn open(&mut self, place: Place, anchor: usize, line: usize) {
+        let path = self.value_path(line);
+        let before = self.found.size;
+        self.grow(0, 1);
+        self.stack.push(Frame { path, place, anchor, before });
     }
 }
 
@@ -128,5 +197,25 @@ mod tests {
         assert_eq!(positions.content_line("tools.1.lua"), Some(6));
         assert_eq!(positions.line("tools.1.nothing"), Some(6), "an unknown path falls back to its parent");
         assert_eq!(positions.line("last"), Some(7));
+    }
+
+    #[test]
+    fn what_is_beyond_the_caps_has_the_line_of_its_parent() {
+        let long = "k".repeat(100_000);
+        let positions = Positions::of(&format!("a: 1\n{long}:\n{}", "  - x\n".repeat(50_000)));
+        assert_eq!(positions.line(&format!("{long}.7")), None);
+        assert_eq!(positions.keys.len(), 1, "nothing is recorded below a long key");
+        let many = Positions::of(&format!("a:\n{}", "  - x\n".repeat(50_000)));
+        assert_eq!(many.keys.len() + many.contents.len(), MAX_RECORDED);
+        assert_eq!((many.line("a.9"), many.line("a.49999")), (Some(11), Some(1)));
+        assert_eq!(many.line(&format!("a{}", ".a".repeat(100_000))), Some(1));
+    }
+
+    #[test]
+    fn an_alias_weighs_what_it_stands_for() {
+        assert_eq!(Positions::of("a: &x [bc, d]\n").size(), 1 + 2 + 1 + 3 + 2);
+        assert_eq!(Positions::of("a: &x [bc, d]\ne: *x\n").size(), 9 + 2 + 6 + 1);
+        let doubling: String = (1..200).map(|n| format!("a{n}: &a{n} [*a{0}, *a{0}]\n", n - 1)).collect();
+        assert_eq!(Positions::of(&format!("a0: &a0 [x]\n{doubling}")).size(), usize::MAX);
     }
 }

@@ -1,10 +1,15 @@
 //! The model that chains lower to: parameters, and steps in order.
 
+use std::collections::BTreeSet;
+
 use chrono::{DateTime, Duration, NaiveDate};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::condition::Op;
+
+/// The most unknown parameters that are reported by name: each report lists all that are known.
+const MAX_UNKNOWN: usize = 10;
 
 /// Steps to carry out.
 #[derive(Debug, Clone, PartialEq)]
@@ -127,9 +132,8 @@ impl Task {
     pub fn check_parameters(&self, given: &Map<String, Value>) -> Result<Map<String, Value>, Vec<String>> {
         let mut problems = Vec::new();
         let mut checked = Map::new();
-        for name in
-            given.keys().filter(|name| !self.parameters.iter().any(|parameter| parameter.name == **name))
-        {
+        let names: BTreeSet<&str> = self.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
+        for name in given.keys().filter(|name| !names.contains(name.as_str())).take(MAX_UNKNOWN) {
             let known: Vec<&str> = self.parameters.iter().map(|parameter| parameter.name.as_str()).collect();
             let known = if known.is_empty() {
                 "it takes none".to_owned()

@@ -1,6 +1,6 @@
 //! What wakes an agent: schedules, events and webhooks.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chrono::Duration;
 use chrono_tz::Tz;
@@ -13,6 +13,11 @@ use crate::timing::{Timing, parse_period};
 
 /// The shortest secret, in bytes, that a webhook may have.
 pub const MIN_SECRET_BYTES: usize = 16;
+
+/// The farthest that missed slots are looked for, in days: each of them may become a run.
+const MAX_CATCHUP_DAYS: i64 = 366;
+/// The most that a slot is moved, in days.
+const MAX_JITTER_DAYS: i64 = 1;
 
 /// `triggers:` of a manifest.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -42,12 +47,12 @@ pub struct Scheduled {
     /// What happens to slots that passed while nothing could run.
     #[serde(default)]
     pub missed: Missed,
-    /// How far back `missed` looks. Default one day.
+    /// How far back `missed` looks. Default one day, at most 366.
     pub catchup_window: Option<String>,
     /// What happens when the previous run is still going on.
     #[serde(default)]
     pub overlap: Overlap,
-    /// Spreads the agents that share a time; stable per agent.
+    /// Spreads the agents that share a time; stable per agent. At most one day.
     pub jitter: Option<String>,
     /// Handed to the chain as parameters.
     #[serde(default)]
@@ -159,13 +164,22 @@ impl Scheduled {
 
     /// How far back missed slots are looked for.
     pub fn catchup_window(&self) -> Result<Duration, String> {
-        self.catchup_window.as_deref().map_or(Ok(Duration::days(1)), parse_period)
+        period_up_to(self.catchup_window.as_deref(), Duration::days(1), MAX_CATCHUP_DAYS)
     }
 
     /// The most that a slot is moved.
     pub fn jitter(&self) -> Result<Duration, String> {
-        self.jitter.as_deref().map_or(Ok(Duration::zero()), parse_period)
+        period_up_to(self.jitter.as_deref(), Duration::zero(), MAX_JITTER_DAYS)
     }
+}
+
+fn period_up_to(text: Option<&str>, default: Duration, max_days: i64) -> Result<Duration, String> {
+    let Some(text) = text else { return Ok(default) };
+    let period = parse_period(text)?;
+    if period > Duration::days(max_days) {
+        return Err(format!("`{text}` is above {max_days}d, the longest that is allowed here"));
+    }
+    Ok(period)
 }
 
 impl Triggers {
@@ -192,9 +206,10 @@ impl Triggers {
                 document.error(problems, &format!("triggers.events.{index}.on"), message);
             }
         }
+        let mut paths = BTreeSet::new();
         for (index, webhook) in self.webhooks.iter().enumerate() {
             webhook.check(&format!("triggers.webhooks.{index}"), document, problems);
-            if self.webhooks[..index].iter().any(|other| other.path == webhook.path) {
+            if !paths.insert(&webhook.path) {
                 let message = format!("webhook path `{}` stands twice", webhook.path);
                 document.error(problems, &format!("triggers.webhooks.{index}.path"), message);
             }
@@ -341,6 +356,23 @@ mod tests {
         assert!(on("a", json!({"place.city": ["Oslo", "Rome"], "level": 3})).matches("a", &event));
         assert!(!on("a", json!({"place.city": "Oslo"})).matches("a", &event));
         assert!(!on("a", json!({"place.street": "x"})).matches("a", &event));
+    }
+
+    #[test]
+    fn a_schedule_looks_back_a_year_at_most_and_moves_by_a_day_at_most() {
+        let schedule = |key: &str, value: &str| -> Scheduled {
+            serde_json::from_value(json!({"chain": "c", "interval": "1h", key: value})).unwrap()
+        };
+        assert_eq!(schedule("catchup_window", "366d").catchup_window(), Ok(Duration::days(366)));
+        assert_eq!(schedule("jitter", "1d").jitter(), Ok(Duration::days(1)));
+        assert_eq!(
+            schedule("catchup_window", "367d").catchup_window(),
+            Err("`367d` is above 366d, the longest that is allowed here".to_owned())
+        );
+        assert_eq!(
+            schedule("jitter", "25h").jitter(),
+            Err("`25h` is above 1d, the longest that is allowed here".to_owned())
+        );
     }
 
     #[test]

@@ -250,6 +250,51 @@ steps:
 }
 
 #[test]
+fn each_secret_is_asked_for_like_a_permission() {
+    let manifest = format!("{MANIFEST}permissions: ['http.fetch:a.example']\nsecrets: [TOKEN, KEY_2]\n");
+    let manifest = load(&[("manifest.yaml", &manifest)]).manifest;
+    assert_eq!(
+        manifest.requested_permissions(),
+        ["http.fetch:a.example", "secret.use:TOKEN", "secret.use:KEY_2"]
+    );
+    for permission in ["secret.use", "secret.use:TOKEN"] {
+        let manifest = format!("{MANIFEST}permissions: ['{permission}']\n");
+        let reason = "is asked for by naming the secret under `secrets`";
+        assert_eq!(
+            refusals(&[("manifest.yaml", &manifest)]),
+            [format!("manifest.yaml:3: `{permission}` {reason}")]
+        );
+    }
+}
+
+#[test]
+fn nothing_in_a_chain_takes_a_name_that_every_chain_has() {
+    let manifest = format!("{MANIFEST}permissions: [flow.stop]\n");
+    let chain = "\
+id: c
+params:
+  - {name: secret}
+  - {name: secrets}
+steps:
+  - {id: webhook, ability: flow.stop, output_key: event}
+  - {id: stop, ability: flow.stop, output_key: trigger}
+  - {id: input, ability: flow.stop, output_key: result}
+";
+    let reason = "is a name that every chain has already; choose another";
+    assert_eq!(
+        refusals(&[("manifest.yaml", &manifest), ("chains/c.yaml", chain)]),
+        [(3, "secret"), (6, "webhook"), (8, "input"), (6, "event"), (7, "trigger")]
+            .map(|(line, name)| format!("chains/c.yaml:{line}: `{name}` {reason}"))
+    );
+}
+
+#[test]
+fn an_ampersand_in_a_text_is_no_anchor() {
+    let json = "{\n\t\"name\": \"demo\",\n\t\"version\": \"1.0.0\",\n\t\"description\": \"R&D \\/ *\"\n}\n";
+    assert_eq!(load(&[("manifest.json", json)]).manifest.description, "R&D / *");
+}
+
+#[test]
 fn a_document_that_is_made_to_hurt_is_refused() {
     let deep = "[".repeat(200_000);
     let large = format!("name: demo\nversion: 1.0.0\ndescription: {}\n", "x".repeat(300_000));

@@ -1,22 +1,20 @@
-use std::sync::Arc;
-
 use nb_egress::Request;
 
-use crate::support::{Names, Server, egress_to, egress_with, ok, redirect, refusal, secret, with_header};
+use crate::support::{Server, egress_to, ok, redirect, refusal, secret, with_header};
 
 const VALUE: &str = "s3cret/Value+1";
 
 #[tokio::test]
-async fn a_secret_is_filled_into_headers_and_body() {
+async fn a_secret_is_filled_into_headers_and_never_into_a_body() {
     let server = Server::answering(|_| ok("")).await;
     let mut request = with_header(Request::get(server.url("/")), "authorization", "Bearer {{secret.TOKEN}}");
     request.method = "POST".to_owned();
-    request.body = br#"{"key":"{{ secret.TOKEN }}"}"#.to_vec();
+    request.body = br#"{"key":"{{ secret.TOKEN }}","broken":"{{secret."}"#.to_vec();
     request.secrets = vec![secret("TOKEN", VALUE, &["127.0.0.1"])];
     egress_to(&[&server]).fetch(request).await.unwrap();
     let sent = server.requests()[0].clone();
     assert!(sent.contains(&format!("\r\nauthorization: Bearer {VALUE}\r\n")), "{sent}");
-    assert!(sent.ends_with(&format!(r#"{{"key":"{VALUE}"}}"#)), "{sent}");
+    assert!(sent.ends_with("\r\n\r\n{\"key\":\"{{ secret.TOKEN }}\",\"broken\":\"{{secret.\"}"), "{sent}");
 }
 
 #[tokio::test]
@@ -59,12 +57,9 @@ async fn an_unknown_secret_and_one_for_another_host_send_nothing() {
     assert!(unknown.starts_with("secret TOKEN is not known here"), "{unknown}");
     request.secrets = vec![secret("TOKEN", VALUE, &["api.example.com", "127.0.0.1:1"])];
     assert_eq!(
-        refusal(&egress, request.clone()).await,
+        refusal(&egress, request).await,
         "secret TOKEN may not be sent to host 127.0.0.1, only to: api.example.com, 127.0.0.1:1"
     );
-    request.headers.clear();
-    request.body = b"{{secret.TOKEN}}".to_vec();
-    assert!(refusal(&egress, request).await.starts_with("secret TOKEN may not be sent"));
     assert!(server.requests().is_empty());
 }
 
@@ -79,21 +74,6 @@ async fn a_secret_header_does_not_follow_a_redirect_to_another_host() {
     egress_to(&[&server, &other]).fetch(request).await.unwrap();
     assert!(server.requests()[0].contains(VALUE));
     assert!(!other.requests()[0].contains("x-key") && !other.requests()[0].contains(VALUE));
-}
-
-#[tokio::test]
-async fn a_secret_in_the_body_does_not_follow_a_redirect_out_of_its_scope() {
-    let names = Names::default().with("a.test", &["127.0.0.1"]).with("b.test", &["127.0.0.1"]);
-    let other = Server::answering(|_| ok("")).await;
-    let away = other.url_as("b.test", "/");
-    let server = Server::answering(move |_| redirect(307, &away)).await;
-    let mut request = Request::get(server.url_as("a.test", "/"));
-    request.method = "POST".to_owned();
-    request.body = b"{{secret.TOKEN}}".to_vec();
-    request.secrets = vec![secret("TOKEN", VALUE, &["a.test"])];
-    let text = refusal(&egress_with(&["a.test", "b.test"], Arc::new(names)), request).await;
-    assert!(text.ends_with("secret TOKEN may not be sent to host b.test, only to: a.test"), "{text}");
-    assert!(other.requests().is_empty());
 }
 
 #[tokio::test]

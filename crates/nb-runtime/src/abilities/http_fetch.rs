@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use nb_egress::{HostPattern, HostScope, Request, Response, Secret};
+use nb_egress::{EgressError, HostPattern, HostScope, Request, Response, Secret};
+use nb_spec::permission::{Permission, SECRET_USE};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::ability::{Ability, AbilityCall, Effect, Reply};
-use crate::policy::Scopes;
+use crate::policy::{Decision, Scopes, decide};
 
 /// The longest that a tool may wait for one request, in milliseconds.
 const MAX_TIMEOUT_MS: u64 = 120_000;
@@ -99,7 +100,8 @@ impl Ability for HttpFetch {
     }
 }
 
-/// Sends a request within the call's scopes, with the agent's secrets for the hosts that were granted by name.
+/// Sends a request within the call's scopes. Its headers may name the secrets that a person granted to the agent, for
+/// the hosts that were granted by name.
 pub(super) async fn send(call: &AbilityCall<'_>, mut request: Request) -> Result<Response, String> {
     let hosts = match &call.scopes {
         Scopes::Unlimited => None,
@@ -111,7 +113,12 @@ pub(super) async fn send(call: &AbilityCall<'_>, mut request: Request) -> Result
     let services = call.run.engine.services();
     // A secret goes to hosts that a person granted by name; a grant for all hosts names none.
     let secret_hosts = hosts.clone().unwrap_or_default();
-    for name in &call.run.agent.spec.manifest.secrets {
+    let agent = &call.run.agent;
+    let granted = match decide(agent.name(), &agent.grants, SECRET_USE) {
+        Decision::Allow(Scopes::Limited(names)) => names,
+        Decision::Allow(Scopes::Unlimited) | Decision::Deny(_) => Vec::new(),
+    };
+    for name in agent.spec.manifest.secrets.iter().filter(|name| granted.contains(name)) {
         if let Some(value) = services.secrets.value(name) {
             request.secrets.push(Secret {
                 name: name.clone(),
@@ -121,5 +128,20 @@ pub(super) async fn send(call: &AbilityCall<'_>, mut request: Request) -> Result
         }
     }
     request.scope = hosts.map_or(HostScope::Any, HostScope::Hosts);
-    services.egress.fetch(request).await.map_err(|error| error.to_string())
+    services.egress.fetch(request).await.map_err(|error| match error {
+        EgressError::UnknownSecret { name } if agent.spec.manifest.secrets.contains(&name) => {
+            if granted.contains(&name) {
+                format!(
+                    "secret {name} has no value that can be used; put it where the daemon keeps its secrets"
+                )
+            } else {
+                let permission = Permission::of_secret(&name);
+                format!(
+                    "permission `{permission}` was not granted to {}; install it again and grant it",
+                    agent.name()
+                )
+            }
+        }
+        error => error.to_string(),
+    })
 }

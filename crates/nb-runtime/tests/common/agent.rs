@@ -67,7 +67,7 @@ impl AgentBuilder {
         self.files.insert("manifest.json", self.manifest.to_string());
         let spec =
             Agent::load(&self.files, Strictness::Install).unwrap_or_else(|problems| panic!("{problems}"));
-        let requested = spec.manifest.permissions.clone();
+        let requested = spec.manifest.requested_permissions();
         let now = home.world.time();
         let row = AgentRow {
             name: spec.manifest.name.clone(),

@@ -47,6 +47,11 @@ impl Vault {
     pub fn keep(&self, name: &str, value: &str) {
         self.0.lock().unwrap().insert(name.to_owned(), value.to_owned());
     }
+
+    /// Has it no more.
+    pub fn forget(&self, name: &str) {
+        self.0.lock().unwrap().remove(name);
+    }
 }
 
 impl Secrets for Vault {
