@@ -9,6 +9,7 @@ use chrono::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::condition::{Op, holds};
 use crate::document::{Document, nearest};
 use crate::order::{Places, order};
 use crate::permission::{Permission, known_abilities};
@@ -348,6 +349,20 @@ fn check_references(
     known.extend(chain.params.iter().map(|parameter| parameter.name.as_str()));
     for step in steps {
         let index = places.of(&step.id).unwrap_or_default();
+        if template::is_unclosed(&step.args) {
+            let message = format!("step `{}`: a `{{{{` has no `}}}}` after it", step.id);
+            document.error(problems, &format!("steps.{index}.args"), message);
+        }
+        if let Some(Condition { op: Op::Matches, value: Value::String(pattern), .. }) = &step.condition
+            && !pattern.contains("{{")
+            && let Err(message) = holds(None, Op::Matches, &Value::String(pattern.clone()))
+        {
+            document.error(
+                problems,
+                &format!("steps.{index}.condition"),
+                format!("step `{}`: {message}", step.id),
+            );
+        }
         let mut used: Vec<(&str, String)> =
             template::references(&step.args).into_iter().map(|reference| ("args", reference)).collect();
         if let Some(condition) = &step.condition {

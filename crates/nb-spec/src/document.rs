@@ -30,7 +30,11 @@ impl<'a> Document<'a> {
             return None;
         }
         match std::str::from_utf8(bytes) {
-            Ok(text) => Some(Self { file, text, positions: Positions::of(text) }),
+            Ok(text) => {
+                // Some editors put a byte order mark before the text.
+                let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+                Some(Self { file, text, positions: Positions::of(text) })
+            }
             Err(error) => {
                 let line = 1 + bytes[..error.valid_up_to()].iter().filter(|byte| **byte == b'\n').count();
                 problems.error(file, Some(line), "is not UTF-8 text");
@@ -54,8 +58,10 @@ impl<'a> Document<'a> {
         match value {
             Ok(value) => Some(value),
             Err(error) => {
-                let line = error.location().map(|location| location.line());
-                problems.error(self.file, line, plain_error(&error.to_string()));
+                let told = error.to_string();
+                let twice = told.contains("duplicate").then(|| self.positions.duplicate()).flatten();
+                let line = twice.or_else(|| error.location().map(|location| location.line()));
+                problems.error(self.file, line, plain_error(&told));
                 None
             }
         }

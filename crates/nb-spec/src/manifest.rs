@@ -242,6 +242,12 @@ impl Manifest {
                 continue;
             }
             if permission.is_known() {
+                match permission.scope_problem() {
+                    Some(message) if typo_is_error => document.error(problems, &path, message),
+                    // A later version may know that scope; this one grants nothing for it.
+                    Some(message) => document.warning(problems, &path, message),
+                    None => {}
+                }
                 continue;
             }
             match nearest(&permission.ability, known_abilities()) {

@@ -67,6 +67,19 @@ impl Permission {
         }
     }
 
+    /// Why its scope makes no sense, in a sentence.
+    pub fn scope_problem(&self) -> Option<String> {
+        let scope = self.scope.as_deref()?;
+        match self.ability.as_str() {
+            "http.fetch" | "data.fetch_url" if !is_host_pattern(scope) => Some(format!(
+                "`{self}`: `{scope}` is not a host; write for example {0}:api.example.com, {0}:*.example.com or {0}:example.com:8443",
+                self.ability
+            )),
+            "http.fetch" | "data.fetch_url" | SECRET_USE => None,
+            _ => Some(format!("`{self}`: `{}` has no scopes", self.ability)),
+        }
+    }
+
     /// Whether holding `self` includes what `other` asks for: the same ability, and no scope or the same one.
     pub fn covers(&self, other: &Self) -> bool {
         self.ability == other.ability && (self.scope.is_none() || self.scope == other.scope)
@@ -82,6 +95,20 @@ impl fmt::Display for Permission {
 
 fn meaning(ability: &str) -> Option<&'static str> {
     KNOWN.iter().find(|(name, _)| *name == ability).map(|(_, words)| *words)
+}
+
+/// `host`, `*.host`, either with `:port`; an IPv6 address in brackets.
+fn is_host_pattern(text: &str) -> bool {
+    let (host, port) = match text.rsplit_once(':') {
+        Some((host, port)) if !port.contains(']') => (host, Some(port)),
+        _ => (text, None),
+    };
+    let host = host.strip_prefix("*.").unwrap_or(host);
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '.' | '_');
+    let bracketed = host.strip_prefix('[').and_then(|host| host.strip_suffix(']'));
+    let is_address = bracketed.is_some_and(|address| address.parse::<std::net::Ipv6Addr>().is_ok());
+    let is_name = !host.is_empty() && !host.starts_with('.') && host.chars().all(plain);
+    (is_address || is_name) && port.is_none_or(|port| port.parse::<u16>().is_ok_and(|port| port > 0))
 }
 
 /// The names of all known abilities.
@@ -100,6 +127,24 @@ mod tests {
         assert_eq!(one.scope.as_deref(), Some("api.example.com:8443"));
         assert!(all.covers(&one) && !one.covers(&all) && one.covers(&one));
         assert_eq!(one.to_string(), "http.fetch:api.example.com:8443");
+    }
+
+    #[test]
+    fn a_scope_that_makes_no_sense_is_told() {
+        for good in [
+            "http.fetch",
+            "http.fetch:a.example",
+            "http.fetch:*.a.example:8443",
+            "http.fetch:[::1]:80",
+            "kv.read",
+        ] {
+            assert_eq!(Permission::parse(good).scope_problem(), None, "{good}");
+        }
+        for bad in
+            ["http.fetch:", "http.fetch:http://x", "http.fetch:a b", "http.fetch:a:99999", "kv.read:abc"]
+        {
+            assert!(Permission::parse(bad).scope_problem().is_some(), "{bad}");
+        }
     }
 
     #[test]

@@ -19,6 +19,7 @@ pub(crate) struct Positions {
     contents: HashMap<String, usize>,
     size: usize,
     broken: Option<(usize, String)>,
+    duplicate: Option<usize>,
 }
 
 impl Positions {
@@ -69,13 +70,21 @@ impl Positions {
         self.broken.as_ref().map(|(line, reason)| (*line, reason.as_str()))
     }
 
+    /// The line of the first key that stands in its mapping already.
+    pub(crate) fn duplicate(&self) -> Option<usize> {
+        self.duplicate
+    }
+
     fn is_full(&self) -> bool {
         self.keys.len() + self.contents.len() >= MAX_RECORDED
     }
 
     fn keep_key(&mut self, path: Option<String>, line: usize) {
         if let Some(path) = path.filter(|_| !self.is_full()) {
-            self.keys.insert(path, line);
+            let before = self.keys.insert(path, line);
+            if before.is_some() && self.duplicate.is_none() {
+                self.duplicate = Some(line);
+            }
         }
     }
 }

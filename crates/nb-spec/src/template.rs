@@ -53,6 +53,18 @@ pub fn references(value: &Value) -> Vec<String> {
     }
 }
 
+/// Whether a string in `value` opens a reference and does not close it.
+pub fn is_unclosed(value: &Value) -> bool {
+    match value {
+        Value::String(text) => {
+            pieces(text).iter().any(|piece| matches!(piece, Piece::Text(text) if text.contains("{{")))
+        }
+        Value::Array(items) => items.iter().any(is_unclosed),
+        Value::Object(map) => map.values().any(is_unclosed),
+        _ => false,
+    }
+}
+
 /// Fills in every reference. `resolve` gives the value of a dotted path.
 pub fn expand(value: &Value, resolve: &dyn Fn(&str) -> Option<Value>) -> Result<Value, UnknownName> {
     let find = |path: &str| resolve(path).ok_or_else(|| UnknownName(path.to_owned()));
@@ -131,7 +143,8 @@ mod tests {
     }
 
     #[test]
-    fn braces_that_are_not_closed_are_text() {
-        assert_eq!(filled(json!("a {{ b")), Ok(json!("a {{ b")));
+    fn a_reference_that_is_not_closed_is_noticed() {
+        assert!(is_unclosed(&json!({"a": ["{{n}} {{ b"]})));
+        assert!(!is_unclosed(&json!("{{n}} and { { }} are fine")));
     }
 }

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::document::Document;
 use crate::files::Files;
+use crate::permission::known_abilities;
 use crate::problem::Problems;
 
 /// The language of a script.
@@ -72,6 +73,13 @@ impl ToolEntry {
         let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_' || c == '.';
         if self.name.is_empty() || self.name.len() > 64 || !self.name.chars().all(allowed) {
             fail("name", "a name has 1 to 64 letters, digits, `-`, `_` or `.`".to_owned());
+            return None;
+        }
+        if known_abilities().any(|ability| ability == self.name) {
+            fail(
+                "name",
+                "an ability has this name; a step that says `ability:` would be ambiguous".to_owned(),
+            );
             return None;
         }
         if self.parameters.as_ref().is_some_and(|schema| !schema.is_object()) {

@@ -59,7 +59,7 @@ fn a_wrong_type_is_named_with_its_line() {
 #[test]
 fn a_duplicate_key_is_refused() {
     let found = refusals(&[("manifest.yaml", "name: demo\nversion: 1.0.0\nname: again\n")]);
-    assert!(found[0].contains("duplicate field `name`"), "{found:?}");
+    assert_eq!(found, ["manifest.yaml:3: duplicate field `name`"]);
 }
 
 #[test]
@@ -306,5 +306,39 @@ fn a_document_that_is_made_to_hurt_is_refused() {
     {
         let found = refusals(&[("manifest.yaml", &text)]);
         assert!(found.iter().any(|problem| problem.contains(reason)), "{reason}: {found:?}");
+    }
+}
+
+#[test]
+fn a_byte_order_mark_is_no_problem() {
+    assert_eq!(load(&[("manifest.yaml", &format!("\u{feff}{MANIFEST}"))]).manifest.name, "demo");
+}
+
+#[test]
+fn what_would_fail_at_run_time_is_refused_where_it_can_be_known() {
+    let manifest = "\
+name: demo
+version: 1.0.0
+permissions: [kv.read, \"http.fetch:http://x\", \"kv.write:abc\"]
+tools:
+  - {name: log.info, lua: return 1}
+";
+    let chain = "\
+id: c
+steps:
+  - {id: a, ability: kv.read, args: {key: \"{{input.x\"}}
+  - {id: b, ability: kv.read, args: {key: k}, condition: {ref_key: input, op: matches, value: \"(\"}}
+";
+    let found = refusals(&[("manifest.yaml", manifest), ("chains/c.yaml", chain)]);
+    let starts = [
+        "manifest.yaml:3: `http.fetch:http://x`: `http://x` is not a host; write for example",
+        "manifest.yaml:3: `kv.write:abc`: `kv.write` has no scopes",
+        "manifest.yaml:5: tool `log.info`: an ability has this name",
+        "chains/c.yaml:3: step `a`: a `{{` has no `}}` after it",
+        "chains/c.yaml:4: step `b`: `(` is not a regular expression",
+    ];
+    assert_eq!(found.len(), starts.len(), "{found:?}");
+    for (problem, start) in found.iter().zip(starts) {
+        assert!(problem.starts_with(start), "{problem}");
     }
 }
