@@ -1,6 +1,7 @@
 //! One tool call in the sandbox, and its bridge to the abilities.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use nb_sandbox::{Call, Host, SandboxError, ToolError};
 use serde_json::{Value, json};
@@ -27,7 +28,8 @@ pub(crate) async fn call_tool(
         () = run.cancel.cancelled() => return Err(run.cancelled()),
     };
     run.record(&RunEvent::ToolStarted { tool: tool.to_owned(), input: kept(&parameters) })?;
-    let bridge = Bridge { run: Arc::clone(run), runtime: Handle::current() };
+    let log = Arc::new(LogRoom::new(run.engine.services().limits.log_bytes));
+    let bridge = Bridge { run: Arc::clone(run), runtime: Handle::current(), log: Arc::clone(&log) };
     let name = tool.to_owned();
     // The sandbox computes; a thread of the blocking pool keeps the others answering.
     let worker = tokio::task::spawn_blocking(move || {
@@ -45,6 +47,9 @@ pub(crate) async fn call_tool(
     let finished = worker.await.map_err(|error| RunError::Internal(error.to_string()))?;
     let finished =
         finished.map_err(|error| RunError::Internal(format!("tool `{tool}` does not compile: {error}")))?;
+    if let Some(message) = log.missing() {
+        run.record(&RunEvent::Log { level: "print".to_owned(), message })?;
+    }
     let usage = &finished.usage;
     let result = match finished.outcome {
         Ok(text) => serde_json::from_str(&text).map_err(|error| RunError::Internal(error.to_string())),
@@ -72,16 +77,54 @@ pub(crate) async fn call_tool(
     result
 }
 
+/// What a line of log costs beside its text: the record keeps its time and place.
+const LOG_LINE_BYTES: u64 = 64;
+
+/// How much one call may still log, by `print` and by `nb.log` together. What is over is dropped, and told once.
+struct LogRoom {
+    left: AtomicU64,
+    dropped: AtomicU64,
+}
+
+impl LogRoom {
+    fn new(bytes: u64) -> Self {
+        Self { left: AtomicU64::new(bytes), dropped: AtomicU64::new(0) }
+    }
+
+    /// Whether a line still fits.
+    fn take(&self, bytes: usize) -> bool {
+        let bytes = bytes as u64;
+        let taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {
+            left.checked_sub(bytes.saturating_add(LOG_LINE_BYTES))
+        });
+        if taken.is_err() {
+            // After the first line that does not fit, none does: a log with gaps would mislead.
+            self.left.store(0, Ordering::Relaxed);
+            self.dropped.fetch_add(bytes, Ordering::Relaxed);
+        }
+        taken.is_ok()
+    }
+
+    fn missing(&self) -> Option<String> {
+        let dropped = self.dropped.load(Ordering::Relaxed);
+        (dropped > 0).then(|| format!("… {dropped} bytes of log dropped"))
+    }
+}
+
 /// What a script reaches of the outside world.
 struct Bridge {
     run: Arc<RunContext>,
     runtime: Handle,
+    log: Arc<LogRoom>,
 }
 
 impl Host for Bridge {
     fn invoke(&mut self, name: &str, args: &str) -> Result<String, String> {
         let args: Value =
             serde_json::from_str(args).map_err(|error| format!("{name}: arguments are not JSON: {error}"))?;
+        if matches!(name, "log.info" | "log.error") && !self.log.take(args["message"].to_string().len()) {
+            return Ok("null".to_owned());
+        }
         match self.runtime.block_on(ability::invoke(&self.run, name, args)) {
             Ok(Reply::Value(value)) => Ok(value.to_string()),
             Ok(Reply::Stop(_)) => Err(format!("{name} ends a chain; in a tool, return")),
@@ -90,6 +133,9 @@ impl Host for Bridge {
     }
 
     fn log(&mut self, line: &str) {
+        if !self.log.take(line.len()) {
+            return;
+        }
         let event = RunEvent::Log { level: "print".to_owned(), message: line.to_owned() };
         // A script cannot be told that its log line was lost; the store's failure ends the run at its next record.
         if let Err(error) = self.run.record(&event) {
