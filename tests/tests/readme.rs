@@ -6,14 +6,14 @@ use std::process::Command;
 use nb_tests::Home;
 use nb_tests::home::binary;
 
-fn readme() -> String {
+fn page(name: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    std::fs::read_to_string(root.join("README.md")).unwrap()
+    std::fs::read_to_string(root.join(name)).unwrap()
 }
 
 /// The text of a section, without its heading.
 fn section(title: &str) -> String {
-    let readme = readme();
+    let readme = page("README.md");
     let begin = readme.find(&format!("## {title}\n")).unwrap();
     let rest = &readme[begin + 3..];
     rest[..rest.find("\n## ").unwrap()].to_owned()
@@ -71,4 +71,25 @@ fn the_triggers_that_are_shown_are_valid() {
     let dir = home.path().join("shown").display().to_string();
     let out = home.path().join("shown.nap").display().to_string();
     home.nbctl(&["package", "build", &dir, "-o", &out]).success();
+}
+
+#[test]
+fn the_chain_that_is_shown_is_valid() {
+    let page = page("docs/agents.md");
+    let chain = blocks(&page, "yaml").into_iter().find(|block| block.starts_with("id: report")).unwrap();
+    let home = Home::new();
+    let permissions = "permissions: [data.fetch_url, flow.branch, notify.user, log.error]";
+    home.write("shown/manifest.yaml", format!("name: shown\nversion: 1.0.0\n{permissions}\n"));
+    home.write("shown/chains/report.yaml", chain);
+    let dir = home.path().join("shown").display().to_string();
+    let built = home.nbctl(&["package", "build", &dir, "-o", &format!("{dir}.nap")]).success();
+    assert!(!format!("{built:?}").contains("warning"), "{built:?}");
+}
+
+#[test]
+fn the_configuration_that_is_shown_holds_the_defaults() {
+    let yaml = blocks(&page("docs/daemon.md"), "yaml").concat();
+    let daemon = Home::new().config(&yaml).start();
+    let status = daemon.nbctl(&["--json", "status"]).success().json();
+    assert_eq!(status["timezone"], "Europe/Rome");
 }
