@@ -299,6 +299,40 @@ impl Db {
         rows.map(|row| row.map(|(key, _)| Key::stored(&key))).collect()
     }
 
+    /// All keys of a table in their order, without a look at the values.
+    pub(crate) fn all_keys(&self, table: Table) -> impl Iterator<Item = Result<Key, StoreError>> {
+        let keys = self.tree(table).iter().keys();
+        keys.map(move |key| {
+            key.map(|key| Key::stored(&key))
+                .map_err(|error| self.failed(format!("read {}", table.name()), error))
+        })
+    }
+
+    /// How many rows a table has.
+    pub(crate) fn count(&self, table: Table) -> Result<usize, StoreError> {
+        self.all_keys(table).try_fold(0, |count, key| key.map(|_| count + 1))
+    }
+
+    /// Removes rows in their order, in transactions that are short enough for others to get between them, and says
+    /// how many there were.
+    pub(crate) fn remove_rows(
+        &self,
+        doing: &'static str,
+        mut rows: impl Iterator<Item = Result<(Table, Key), StoreError>>,
+    ) -> Result<usize, StoreError> {
+        let mut removed = 0;
+        loop {
+            let batch = rows.by_ref().take(BATCH).collect::<Result<Vec<_>, _>>()?;
+            if batch.is_empty() {
+                return Ok(removed);
+            }
+            self.transact(doing, |tx| {
+                batch.iter().try_for_each(|(table, key)| tx.remove(*table, key).map(drop))
+            })?;
+            removed += batch.len();
+        }
+    }
+
     /// Removes all rows whose keys begin with `prefix`, in transactions that are short enough for others to get
     /// between them. `remove` must remove the row of the key that it is given.
     pub(crate) fn remove_in_batches(

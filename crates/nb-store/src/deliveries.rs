@@ -1,4 +1,4 @@
-//! Webhook deliveries that were accepted.
+//! Webhook deliveries that were accepted, by their marks.
 
 use chrono::{DateTime, Utc};
 
@@ -7,7 +7,7 @@ use crate::keys::{ID_CAP, Key};
 use crate::{DeliveryRow, Store, StoreError};
 
 impl Store {
-    /// A delivery, if it was accepted and not forgotten since.
+    /// The last delivery with a mark, if one was accepted and not forgotten since.
     ///
     /// # Errors
     /// A path or id that cannot be a key, [`StoreError::Io`] or [`StoreError::Corrupt`].
@@ -15,7 +15,7 @@ impl Store {
         self.db().row(Table::Deliveries, &delivery_key(path, id)?)
     }
 
-    /// Forgets the deliveries that came before `at` and returns how many there were. A repeat of one of them would
+    /// Forgets the marks of deliveries that came before `at` and returns how many there were. A repeat of one of them would
     /// start a run again.
     ///
     /// # Errors

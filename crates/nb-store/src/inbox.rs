@@ -24,4 +24,12 @@ impl Store {
     pub fn inbox(&self, limit: usize) -> Result<Vec<InboxRow>, StoreError> {
         Db::rows(Table::Inbox, self.db().scan_back(Table::Inbox, &[], None).take(limit))
     }
+
+    /// How many notifications there are.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`].
+    pub fn count_inbox(&self) -> Result<usize, StoreError> {
+        self.db().count(Table::Inbox)
+    }
 }

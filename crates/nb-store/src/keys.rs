@@ -97,6 +97,11 @@ pub(crate) fn trailing_number(key: &[u8]) -> Option<u64> {
     key.last_chunk::<8>().map(|bytes| u64::from_be_bytes(*bytes))
 }
 
+/// A key that ends with a time, as what is before the time and the time in an order that compares.
+pub(crate) fn split_time(key: &[u8]) -> Option<(&[u8], &[u8])> {
+    key.split_last_chunk::<8>().map(|(before, time)| (before, time.as_slice()))
+}
+
 /// Microseconds since 1970; flipping the sign bit makes times before 1970 sort first.
 fn time_bytes(at: DateTime<Utc>) -> [u8; 8] {
     (at.timestamp_micros() ^ i64::MIN).to_be_bytes()

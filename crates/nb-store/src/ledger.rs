@@ -1,6 +1,6 @@
 //! The ledger: what a run was started for, so that it is started once.
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use serde_json::Value;
 
 use crate::db::{Table, Tx, TxResult, encode};
@@ -22,6 +22,15 @@ pub struct SlotKey {
     pub at: DateTime<Utc>,
 }
 
+/// What a webhook delivery is recognised by.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeliveryMark {
+    /// An id of the sender, or a digest of the body.
+    pub id: String,
+    /// A delivery with the same mark is a repeat for so long; without an end when there is none.
+    pub lasts: Option<TimeDelta>,
+}
+
 /// What starts a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LedgerKey {
@@ -33,12 +42,13 @@ pub enum LedgerKey {
     Delivery {
         /// The path it came to.
         path: String,
-        /// The sender's id of it.
-        id: String,
+        /// It is a repeat when one of these was seen before.
+        marks: Vec<DeliveryMark>,
         /// When it came.
         at: DateTime<Utc>,
     },
-    /// An event of the log. Starting the run moves the subscriber's cursor to it.
+    /// An event of the log. Starting the run moves the subscriber's cursor to it; a subscriber without a cursor is
+    /// gone, and nothing starts for it.
     Event {
         /// Who reads the log.
         subscriber: String,
@@ -52,8 +62,8 @@ pub enum LedgerKey {
 pub enum Begun {
     /// It is recorded.
     Started,
-    /// Its cause was dealt with before, and nothing was written. With the id of the first run, where there was one
-    /// and it is known: for an event only while the cursor stands on it, for a skipped slot never.
+    /// Its cause was dealt with before or is gone, and nothing was written. With the id of the first run, where there
+    /// was one and it is known: for an event only while the cursor stands on it, for a skipped slot never.
     Already(Option<String>),
 }
 
@@ -112,8 +122,31 @@ impl Store {
 enum Claim {
     Free,
     Slot(Key, SlotRow),
-    Delivery(Key, Key, DeliveryRow),
+    Delivery(Vec<MarkClaim>),
     Event(Key, CursorRow),
+}
+
+struct MarkClaim {
+    key: Key,
+    by_time: Key,
+    lasts: Option<TimeDelta>,
+    row: DeliveryRow,
+}
+
+impl MarkClaim {
+    fn new(mark: &DeliveryMark, path: &str, at: DateTime<Utc>, run: &str) -> Result<Self, StoreError> {
+        Ok(Self {
+            key: delivery_key(path, &mark.id)?,
+            by_time: by_time_key(at, path, &mark.id)?,
+            lasts: mark.lasts,
+            row: DeliveryRow { path: path.to_owned(), id: mark.id.clone(), run: run.to_owned(), at },
+        })
+    }
+
+    /// Whether a delivery with this mark makes the present one a repeat.
+    fn is_repeat_of(&self, first: &DeliveryRow) -> bool {
+        self.lasts.is_none_or(|lasts| (self.row.at - first.at).abs() < lasts)
+    }
 }
 
 impl Claim {
@@ -124,11 +157,10 @@ impl Claim {
                 slot_key(&slot.agent, &slot.trigger)?.and_time(slot.at),
                 slot_row(slot, Some(run.id.clone()), None, run.created_at),
             ),
-            LedgerKey::Delivery { path, id, at } => Self::Delivery(
-                delivery_key(path, id)?,
-                by_time_key(*at, path, id)?,
-                DeliveryRow { path: path.clone(), id: id.clone(), run: run.id.clone(), at: *at },
-            ),
+            LedgerKey::Delivery { path, marks, at } => {
+                let claims = marks.iter().map(|mark| MarkClaim::new(mark, path, *at, &run.id));
+                Self::Delivery(claims.collect::<Result<_, _>>()?)
+            }
             LedgerKey::Event { subscriber, seq } => {
                 Self::Event(cursor_key(subscriber)?, CursorRow { seq: *seq, run: Some(run.id.clone()) })
             }
@@ -145,16 +177,25 @@ impl Claim {
                 }
                 tx.put_row(Table::Slots, key, row)?;
             }
-            Self::Delivery(key, by_time, row) => {
-                if let Some(first) = tx.row::<DeliveryRow>(Table::Deliveries, key)? {
-                    return Ok(Some(Some(first.run)));
+            Self::Delivery(claims) => {
+                for claim in claims {
+                    let first: Option<DeliveryRow> = tx.row(Table::Deliveries, &claim.key)?;
+                    if let Some(first) = first.filter(|first| claim.is_repeat_of(first)) {
+                        return Ok(Some(Some(first.run)));
+                    }
                 }
-                tx.put_row(Table::Deliveries, key, row)?;
-                tx.put(Table::DeliveriesByTime, by_time, b"null")?;
+                for MarkClaim { key, by_time, row, .. } in claims {
+                    if let Some(old) = tx.row::<DeliveryRow>(Table::Deliveries, key)? {
+                        let old = by_time_key(old.at, &old.path, &old.id)?;
+                        tx.remove(Table::DeliveriesByTime, &old)?;
+                    }
+                    tx.put_row(Table::Deliveries, key, row)?;
+                    tx.put(Table::DeliveriesByTime, by_time, b"null")?;
+                }
             }
             Self::Event(key, row) => {
-                let cursor: Option<CursorRow> = tx.row(Table::Cursors, key)?;
-                if let Some(cursor) = cursor.filter(|cursor| row.seq <= cursor.seq) {
+                let Some(cursor) = tx.row::<CursorRow>(Table::Cursors, key)? else { return Ok(Some(None)) };
+                if row.seq <= cursor.seq {
                     return Ok(Some(cursor.run.filter(|_| row.seq == cursor.seq)));
                 }
                 tx.put_row(Table::Cursors, key, row)?;

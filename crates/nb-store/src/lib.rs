@@ -11,6 +11,7 @@
 //! - `error.rs`: [`StoreError`].
 //! - `agents.rs`, `kv.rs`, `ledger.rs`, `runs.rs`, `slots.rs`, `deliveries.rs`, `events.rs`, `inbox.rs`,
 //!   `calls.rs`: one table, or a few that belong together, each.
+//! - `retention.rs`: forgets what is old.
 //! - `db.rs`: the database: tables, transactions, and values longer than a page should hold.
 //! - `keys.rs`: how keys are written so that they sort.
 //! - `commit.rs`: group commit.
@@ -38,6 +39,7 @@ mod keys;
 mod kv;
 mod ledger;
 mod lock;
+mod retention;
 mod rows;
 mod runs;
 mod schema;
@@ -47,7 +49,7 @@ mod store;
 
 pub use error::StoreError;
 pub use kv::{KEY_CAP, NAMESPACE_CAP, VALUE_CAP};
-pub use ledger::{Begun, LedgerKey, SlotKey};
+pub use ledger::{Begun, DeliveryMark, LedgerKey, SlotKey};
 pub use rows::{
     AgentRow, AgentState, DeliveryRow, EventRow, InboxRow, RunKind, RunRow, RunStatus, SerialRow, SlotRow,
 };

@@ -98,7 +98,8 @@ impl RunStatus {
 /// One execution of an agent, task or tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunRow {
-    /// `run_` and a ULID. Runs are listed in the order of their ids, which is the order of creation.
+    /// `run_` and a ULID. Runs are listed in the order of their ids, which is that of their creation by the
+    /// millisecond; runs of the same millisecond stand in no particular order.
     pub id: String,
     /// What it is.
     pub kind: RunKind,
@@ -175,7 +176,7 @@ pub struct SlotRow {
 pub struct DeliveryRow {
     /// The path it came to.
     pub path: String,
-    /// The sender's id of the delivery.
+    /// What it is recognised by: an id of the sender, or a digest of the body.
     pub id: String,
     /// The run it started.
     pub run: String,
@@ -198,6 +199,6 @@ pub struct InboxRow {
     pub title: String,
     /// The text.
     pub body: String,
-    /// `low`, `normal` or `critical`, as the agent said.
+    /// `low`, `normal`, `high` or `urgent`, as the agent said.
     pub priority: String,
 }

@@ -132,6 +132,14 @@ impl Store {
         self.listed(rows.map(|row| row.map(|(key, _)| key)), 0)
     }
 
+    /// How many runs have no final status.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`].
+    pub fn count_unfinished(&self) -> Result<usize, StoreError> {
+        self.db().count(Table::RunsOpen)
+    }
+
     /// The record of a run after an event, in order, at most `limit`.
     ///
     /// # Errors
@@ -196,6 +204,6 @@ pub(crate) fn event_key(run_id: &str, seq: u64) -> Result<Key, StoreError> {
     Ok(run_key(run_id)?.and_number(seq))
 }
 
-fn by_agent_key(agent: &str, run_id: &str) -> Result<Key, StoreError> {
+pub(crate) fn by_agent_key(agent: &str, run_id: &str) -> Result<Key, StoreError> {
     Key::name("the agent's name", agent)?.and_name("the run id", run_id)
 }

@@ -3,8 +3,9 @@
 
 mod common;
 
+use chrono::TimeDelta;
 use common::*;
-use nb_store::{Begun, LedgerKey, RunFilter, Store};
+use nb_store::{Begun, DeliveryMark, LedgerKey, RunFilter, Store};
 
 fn all_runs(store: &Store) -> usize {
     store.runs(&RunFilter { limit: 1000, ..RunFilter::default() }).unwrap().len()
@@ -53,9 +54,36 @@ fn a_delivery_starts_one_run() {
 }
 
 #[test]
+fn a_delivery_with_two_marks_is_a_repeat_by_either_of_them() {
+    let (_dir, store) = store();
+    let begin = |id: &str, body: &str, second, run_id: &str| {
+        let marks = vec![
+            DeliveryMark { id: id.to_owned(), lasts: None },
+            DeliveryMark { id: body.to_owned(), lasts: Some(TimeDelta::seconds(300)) },
+        ];
+        let key = LedgerKey::Delivery { path: "/hook/hello".to_owned(), marks, at: at(second) };
+        store.begin_run(&key, &run(run_id), &[]).unwrap()
+    };
+    let repeat_of = |run: &str| Begun::Already(Some(run.to_owned()));
+    assert_eq!(begin("id-1", "body-a", 0, "run_1"), Begun::Started);
+    assert_eq!(begin("id-2", "body-a", 299, "run_2"), repeat_of("run_1"));
+    assert_eq!(begin("id-2", "body-a", -299, "run_2"), repeat_of("run_1"), "the clock was set back");
+    assert_eq!(store.delivery("/hook/hello", "id-2").unwrap(), None, "nothing of a repeat is written");
+    assert_eq!(begin("id-2", "body-a", 300, "run_2"), Begun::Started);
+    assert_eq!(begin("id-3", "body-a", 599, "run_3"), repeat_of("run_2"), "the time counts from the last");
+    assert_eq!(begin("id-1", "body-b", 10_000, "run_3"), repeat_of("run_1"), "an id is known for ever");
+
+    assert_eq!(store.forget_deliveries_before(at(300)).unwrap(), 1, "only the first id is that old");
+    assert_eq!(store.delivery("/hook/hello", "body-a").unwrap().unwrap().run, "run_2");
+}
+
+#[test]
 fn an_event_starts_one_run_and_moves_the_cursor_with_it() {
     let (_dir, store) = store();
     let begin = |seq, id: &str| store.begin_run(&wake_up(seq), &run(id), &[]).unwrap();
+    assert_eq!(begin(5, "run_0"), Begun::Already(None), "there is no such subscriber");
+    assert_eq!(store.cursor("hello/alerts").unwrap(), None);
+    store.set_cursor("hello/alerts", 0).unwrap();
     assert_eq!(begin(5, "run_1"), Begun::Started);
     assert_eq!(store.cursor("hello/alerts").unwrap(), Some(5));
     assert_eq!(begin(5, "run_2"), Begun::Already(Some("run_1".to_owned())));
@@ -76,6 +104,7 @@ fn no_cause_starts_as_many_runs_as_asked_for() {
 #[test]
 fn eight_threads_at_once_start_one_run_per_cause() {
     let (_dir, store) = store();
+    store.set_cursor("hello/alerts", 0).unwrap();
     let causes: Vec<LedgerKey> = (1..=20)
         .flat_map(|n| [LedgerKey::Slot(slot(n)), delivery(&format!("d{n}"), n), wake_up(n.unsigned_abs())])
         .collect();

@@ -94,6 +94,7 @@ fn a_run_is_unfinished_until_it_has_a_final_status() {
     second.status = RunStatus::Paused;
     store.update_run(&second).unwrap();
     assert_eq!(ids(store.unfinished().unwrap()), ["run_1", "run_2"]);
+    assert_eq!(store.count_unfinished().unwrap(), 2);
 
     second.status = RunStatus::Completed;
     second.output = Some(json!("done"));
@@ -168,6 +169,31 @@ fn events_are_numbered_across_restarts_and_cursors_stay() {
 }
 
 #[test]
+fn a_cursor_advances_and_neither_comes_back_nor_goes_back() {
+    let (_dir, store) = store();
+    assert!(!store.advance_cursor("hello/alerts", 5).unwrap(), "there is none");
+    assert_eq!(store.cursor("hello/alerts").unwrap(), None);
+    store.set_cursor("hello/alerts", 3).unwrap();
+    assert!(store.advance_cursor("hello/alerts", 5).unwrap());
+    for seq in [5, 4] {
+        assert!(!store.advance_cursor("hello/alerts", seq).unwrap());
+    }
+    assert_eq!(store.cursor("hello/alerts").unwrap(), Some(5));
+}
+
+#[test]
+fn cursors_that_are_not_kept_are_forgotten() {
+    let (_dir, store) = store();
+    for id in ["hello/a", "hello/a-2", "hello/b", "hello2/a"] {
+        store.set_cursor(id, 3).unwrap();
+    }
+    store.keep_cursors("hello", &["hello/a-2".to_owned(), "hello/new".to_owned()]).unwrap();
+    let left = ["hello/a", "hello/a-2", "hello/b", "hello2/a", "hello/new"]
+        .map(|id| store.cursor(id).unwrap().is_some());
+    assert_eq!(left, [false, true, false, true, false]);
+}
+
+#[test]
 fn old_deliveries_are_forgotten_and_younger_ones_kept() {
     let (_dir, store) = store();
     for second in 0..1200 {
@@ -191,6 +217,7 @@ fn the_inbox_shows_the_newest_first() {
     assert_eq!(store.put_inbox(&notification("second")).unwrap(), 2);
     let titles: Vec<_> = store.inbox(10).unwrap().into_iter().map(|row| row.title).collect();
     assert_eq!(titles, ["second", "first"]);
+    assert_eq!(store.count_inbox().unwrap(), 2);
     assert_eq!(store.inbox(1).unwrap().len(), 1);
 }
 

@@ -1,26 +1,22 @@
 //! Hands the event log to the agents that subscribed.
 //!
-//! The log is the queue: a slow subscriber reads it later and holds nothing up. Its cursor moves in the same
+//! The log is the queue: each subscriber reads it at its own pace and holds nobody up. Its cursor moves in the same
 //! transaction as the run that an event starts, so a crash neither loses nor doubles a wake-up.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use futures_util::StreamExt;
-use futures_util::stream;
-use nb_runtime::{Actor, Engine, Installed, RunRequest, StartError, Started, Target};
+use chrono::{DateTime, Utc};
+use futures_util::future::{AbortHandle, abortable};
+use futures_util::stream::{FuturesUnordered, StreamExt};
+use nb_runtime::{Engine, Installed};
 use nb_spec::trigger::OnEvent;
-use nb_store::{EventRow, LedgerKey, StoreError};
-use serde_json::{Map, json};
-use tokio::sync::Notify;
+use nb_store::{RunRow, StoreError};
+use tokio::sync::{Notify, watch};
 
+use crate::pages::Pages;
 use crate::schedule::trigger_names;
-
-/// So many events are read at once.
-const PAGE: usize = 256;
-/// So many subscribers are served at once; they share the store's commits.
-const AT_ONCE: usize = 64;
-/// A cursor that passed this many events without a match is written, so that a restart reads little again.
-const UNWRITTEN: u64 = 1000;
+use crate::subscriber::Subscriber;
 
 /// Wakes agents by events.
 pub struct Bus {
@@ -28,15 +24,8 @@ pub struct Bus {
     changed: Arc<Notify>,
 }
 
-struct Subscriber {
-    agent: Arc<Installed>,
-    id: String,
-    trigger: OnEvent,
-    /// The last event that it has dealt with.
-    cursor: u64,
-    /// The cursor as the store knows it.
-    written: u64,
-}
+/// A subscription as long as nothing about it changes: its name, the package's digest, and since when the agent runs.
+type Key = (String, String, DateTime<Utc>);
 
 /// The subscriptions of an agent, each with the name under which its cursor is kept.
 fn subscriptions(agent: &Arc<Installed>) -> Vec<(String, OnEvent)> {
@@ -46,7 +35,8 @@ fn subscriptions(agent: &Arc<Installed>) -> Vec<(String, OnEvent)> {
 }
 
 /// Lets the subscriptions of an agent begin with the next event. `again` moves those that began before as well: the
-/// agent was stopped, and what happened meanwhile does not wake it.
+/// agent was stopped, and what happened meanwhile does not wake it. The cursors of subscriptions that the agent does
+/// not have any more are forgotten: one that comes back with a later build begins anew.
 pub(crate) fn begin_subscriptions(
     engine: &Engine,
     agent: &Arc<Installed>,
@@ -54,8 +44,17 @@ pub(crate) fn begin_subscriptions(
 ) -> Result<(), StoreError> {
     let store = &engine.services().store;
     let last = store.last_event_seq();
-    for (id, _) in subscriptions(agent) {
-        if again || store.cursor(&id)?.is_none() {
+    let ids: Vec<String> = subscriptions(agent).into_iter().map(|(id, _)| id).collect();
+    store.keep_cursors(agent.name(), &ids)?;
+    for id in ids {
+        let began = match store.cursor(&id) {
+            Err(error @ StoreError::Corrupt { .. }) => {
+                tracing::error!(subscription = id, "begins with the next event: {error}");
+                false
+            }
+            cursor => cursor?.is_some(),
+        };
+        if again || !began {
             store.set_cursor(&id, last)?;
         }
     }
@@ -70,126 +69,73 @@ impl Bus {
 
     /// Runs for ever.
     pub async fn run(self) {
-        let mut log = self.engine.services().store.watch();
+        let store = &self.engine.services().store;
+        let mut log = store.watch();
+        let head = watch::Sender::new(store.last_event_seq());
+        let pages = Arc::new(Pages::new(store.clone()));
+        let mut known: HashMap<Key, AbortHandle> = HashMap::new();
+        let mut serving = FuturesUnordered::new();
         loop {
-            let changed = self.changed.notified();
-            tokio::pin!(changed);
-            let mut subscribers = match self.collect() {
-                Ok(subscribers) => subscribers,
-                Err(error) => {
-                    tracing::error!("subscriptions are not read: {error}");
-                    Vec::new()
-                }
-            };
-            let mut seen = subscribers.iter().map(|subscriber| subscriber.cursor).min();
+            for (key, subscriber) in self.collect(&mut known, &pages, &head) {
+                let (served, handle) = abortable(subscriber.serve());
+                serving.push(served);
+                known.insert(key, handle);
+            }
             loop {
-                log.mark_unchanged();
-                match self.deliver(&mut subscribers, &mut seen).await {
-                    Ok(true) => continue,
-                    Ok(false) => {}
-                    Err(error) => tracing::error!("the event log is not read: {error}"),
-                }
                 tokio::select! {
-                    _ = log.changed() => {}
-                    () = &mut changed => break,
+                    () = self.changed.notified() => break,
+                    _ = log.changed() => {
+                        let last = store.last_event_seq();
+                        head.send_if_modified(|head| std::mem::replace(head, last) != last);
+                    }
+                    // One that was ended below; the others are never done.
+                    Some(_) = serving.next() => {}
                 }
             }
         }
     }
 
-    fn collect(&self) -> Result<Vec<Subscriber>, StoreError> {
-        let store = &self.engine.services().store;
-        let mut subscribers = Vec::new();
+    /// The subscriptions that are not served yet. Ends the serving of those that are gone; all are served in one task,
+    /// so they do nothing more from here on.
+    fn collect(
+        &self,
+        known: &mut HashMap<Key, AbortHandle>,
+        pages: &Arc<Pages>,
+        head: &watch::Sender<u64>,
+    ) -> Vec<(Key, Subscriber)> {
+        let mut found: HashMap<Key, (Arc<Installed>, OnEvent)> = HashMap::new();
         for agent in self.engine.agents().running() {
             for (id, trigger) in subscriptions(&agent) {
-                let cursor = store.cursor(&id)?.unwrap_or_else(|| store.last_event_seq());
-                subscribers.push(Subscriber {
-                    agent: Arc::clone(&agent),
-                    id,
-                    trigger,
-                    cursor,
-                    written: cursor,
-                });
+                let key = (id, agent.row.digest.clone(), agent.row.state_since);
+                found.insert(key, (Arc::clone(&agent), trigger));
             }
         }
-        Ok(subscribers)
-    }
-
-    /// Delivers the next page of the log. False when there was none.
-    async fn deliver(
-        &self,
-        subscribers: &mut Vec<Subscriber>,
-        seen: &mut Option<u64>,
-    ) -> Result<bool, StoreError> {
-        let Some(after) = *seen else { return Ok(false) };
-        let page = self.engine.services().store.events(after, PAGE)?;
-        let Some(last) = page.last().map(|event| event.seq) else { return Ok(false) };
-        let page = &page;
-        let serving = stream::iter(std::mem::take(subscribers)).map(|mut subscriber| async move {
-            let result = self.serve(&mut subscriber, page).await;
-            (subscriber, result)
-        });
-        let (served, results): (Vec<_>, Vec<_>) = serving.buffer_unordered(AT_ONCE).unzip().await;
-        *subscribers = served;
-        results.into_iter().collect::<Result<(), StoreError>>()?;
-        *seen = Some(last);
-        Ok(true)
-    }
-
-    async fn serve(&self, subscriber: &mut Subscriber, page: &[EventRow]) -> Result<(), StoreError> {
-        for event in page.iter().filter(|event| event.seq > subscriber.cursor).collect::<Vec<_>>() {
-            if subscriber.trigger.matches(&event.name, &event.data) {
-                self.wake(subscriber, event).await?;
-                subscriber.written = event.seq;
+        known.retain(|key, handle| {
+            let stays = found.contains_key(key);
+            if !stays {
+                handle.abort();
             }
-            subscriber.cursor = event.seq;
-        }
-        if subscriber.cursor - subscriber.written >= UNWRITTEN {
-            self.engine.services().store.set_cursor(&subscriber.id, subscriber.cursor)?;
-            subscriber.written = subscriber.cursor;
-        }
-        Ok(())
-    }
-
-    async fn wake(&self, subscriber: &Subscriber, event: &EventRow) -> Result<(), StoreError> {
-        let mut context = Map::new();
-        let shown = json!({
-            "name": event.name, "data": event.data, "source": event.source, "id": event.id, "seq": event.seq, "at": event.at,
+            stays
         });
-        context.insert("event".to_owned(), shown);
-        let request = RunRequest {
-            agent: subscriber.agent.name().to_owned(),
-            target: Target::Task(subscriber.trigger.chain.clone()),
-            params: subscriber.trigger.params.clone(),
-            context,
-            actor: Actor::Event { name: event.name.clone(), seq: event.seq },
-            depth: event.depth + 1,
-            ledger: LedgerKey::Event { subscriber: subscriber.id.clone(), seq: event.seq },
+        found.retain(|key, _| !known.contains_key(key));
+        if found.is_empty() {
+            return Vec::new();
+        }
+        let open = open_runs(&self.engine);
+        let subscribe = |(key, (agent, trigger)): (Key, (Arc<Installed>, OnEvent))| {
+            let (engine, pages) = (self.engine.clone(), Arc::clone(pages));
+            let subscriber =
+                Subscriber::new(engine, pages, head.subscribe(), agent.name(), key.0.clone(), trigger, &open);
+            (key, subscriber)
         };
-        match self.engine.start(request).await {
-            Ok(Started::Run(_) | Started::Already(_)) => Ok(()),
-            Err(StartError::Store(error)) => Err(error),
-            // The event stays unread: the next start of the daemon delivers it.
-            Err(StartError::Shutdown) => std::future::pending().await,
-            // On record as a failed run, in one transaction with the cursor.
-            Err(error @ StartError::Depth(_)) => {
-                tracing::warn!(
-                    agent = subscriber.agent.name(),
-                    event = event.name,
-                    seq = event.seq,
-                    "not woken: {error}"
-                );
-                Ok(())
-            }
-            Err(error) => {
-                tracing::warn!(
-                    agent = subscriber.agent.name(),
-                    event = event.name,
-                    seq = event.seq,
-                    "not woken: {error}"
-                );
-                self.engine.services().store.set_cursor(&subscriber.id, event.seq)
-            }
-        }
+        found.into_iter().map(subscribe).collect()
     }
+}
+
+/// The runs without an end: a restart goes on with them.
+pub(crate) fn open_runs(engine: &Engine) -> Vec<RunRow> {
+    engine.services().store.unfinished().unwrap_or_else(|error| {
+        tracing::error!("unfinished runs are not read: {error}");
+        Vec::new()
+    })
 }

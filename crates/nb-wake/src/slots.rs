@@ -20,7 +20,8 @@ pub enum Verdict {
     Skip(String),
 }
 
-/// The slots after `decided` up to `now`, in their order, each with its verdict.
+/// The slots after `decided` up to `now`, in their order, each with its verdict. At most `most` slots are looked at; what
+/// is after them is due when the last of these is decided.
 ///
 /// `next` gives the first slot after a time. `decided` is the last slot that was decided, or the schedule's beginning.
 pub fn due(
@@ -29,6 +30,7 @@ pub fn due(
     now: DateTime<Utc>,
     missed: Missed,
     window: Duration,
+    most: usize,
 ) -> Vec<(DateTime<Utc>, Verdict)> {
     let mut verdicts = Vec::new();
     let mut after = decided;
@@ -39,24 +41,29 @@ pub fn due(
         after = horizon;
     }
     let mut slots = Vec::new();
-    while let Some(slot) = next(after).filter(|slot| *slot <= now) {
+    while slots.len() < most {
+        let Some(slot) = next(after).filter(|slot| *slot <= now) else { break };
         slots.push(slot);
         after = slot;
     }
-    let late = slots.iter().take_while(|slot| now - **slot > GRACE).count();
+    let is_late = |slot: DateTime<Utc>| now - slot > GRACE;
+    let late = slots.iter().take_while(|slot| is_late(**slot)).count();
+    // Then the latest missed slot is not among these.
+    let more_are_late = late == most && next(after).is_some_and(is_late);
     let skip = |reason: &str| Verdict::Skip(reason.to_owned());
     let mut late_verdicts: Vec<_> = slots[..late]
         .iter()
         .enumerate()
         .map(|(index, slot)| match missed {
             Missed::All => (*slot, Verdict::Run { missed: true }),
-            Missed::Once if index + 1 == late => (*slot, Verdict::Run { missed: true }),
+            Missed::Once if index + 1 == late && !more_are_late => (*slot, Verdict::Run { missed: true }),
             Missed::Once => (*slot, skip("missed; only the latest missed slot runs (missed: once)")),
             Missed::Skip => (*slot, skip("missed (missed: skip)")),
         })
         .collect();
-    if missed != Missed::All && late_verdicts.len() > RECORDED {
-        let unlisted = late_verdicts.len() - RECORDED;
+    let recorded = if more_are_late { 2 } else { RECORDED };
+    if missed != Missed::All && late_verdicts.len() > recorded {
+        let unlisted = late_verdicts.len() - recorded;
         late_verdicts.drain(1..=unlisted);
         if let Some((_, verdict)) = late_verdicts.first_mut() {
             *verdict = Verdict::Skip(format!("missed, like the {unlisted} slots after it"));
@@ -77,12 +84,22 @@ mod tests {
 
     /// A slot every ten minutes.
     fn found(decided: &str, now: &str, missed: Missed, window: Duration) -> Vec<(String, &'static str)> {
+        found_of(1000, decided, now, missed, window)
+    }
+
+    fn found_of(
+        most: usize,
+        decided: &str,
+        now: &str,
+        missed: Missed,
+        window: Duration,
+    ) -> Vec<(String, &'static str)> {
         let anchor = at("00:00:00");
         let next = |after: DateTime<Utc>| {
             let passed = (after - anchor).num_seconds().div_euclid(600) + 1;
             Some(anchor + Duration::seconds(600 * passed))
         };
-        due(next, at(decided), at(now), missed, window)
+        due(next, at(decided), at(now), missed, window, most)
             .into_iter()
             .map(|(slot, verdict)| {
                 let verdict = match verdict {
@@ -129,6 +146,24 @@ mod tests {
         assert_eq!(
             found("00:00:00", "02:05:00", Missed::All, Duration::minutes(30)),
             list(&[("00:10", "skip"), ("01:40", "late"), ("01:50", "late"), ("02:00", "late")])
+        );
+    }
+
+    #[test]
+    fn more_slots_than_are_looked_at_go_on_after_the_last_of_them() {
+        let day = Duration::days(1);
+        let found = |decided, missed| found_of(3, decided, "01:15:00", missed, day);
+        assert_eq!(found("00:00:00", Missed::Once), list(&[("00:10", "skip"), ("00:30", "skip")]));
+        assert_eq!(found("00:30:00", Missed::Once), list(&[("00:40", "skip"), ("01:00", "skip")]));
+        assert_eq!(found("01:00:00", Missed::Once), list(&[("01:10", "late")]));
+        assert_eq!(
+            found("00:00:00", Missed::All),
+            list(&[("00:10", "late"), ("00:20", "late"), ("00:30", "late")])
+        );
+        assert_eq!(
+            found_of(3, "00:40:00", "01:10:00", Missed::Once, day),
+            list(&[("00:50", "skip"), ("01:00", "late"), ("01:10", "run")]),
+            "what follows is not late"
         );
     }
 

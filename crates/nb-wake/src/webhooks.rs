@@ -2,27 +2,32 @@
 //!
 //! Order: find, rate, (the caller reads the body within its cap), verify, record, answer. An answer of 2xx means that
 //! the delivery is on disk.
+//!
+//! A delivery is a repeat when its id was seen before. An id that no signature covers proves nothing: whoever captured
+//! a request could send it again under another one. Where the scheme signs no id, or has none, the same body within
+//! five minutes is a repeat as well, under whatever id.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
-use chrono::{DateTime, Utc};
+use chrono::{DateTime, TimeDelta, Utc};
 use nb_runtime::{Actor, Engine, RunRequest, StartError, Started, Target};
 use nb_spec::trigger::{MIN_SECRET_BYTES, Verify};
-use nb_store::{LedgerKey, StoreError};
+use nb_store::{DeliveryMark, LedgerKey};
 use serde_json::{Map, Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::rate::Bucket;
 use crate::verify::{self, Headers};
 
-/// A repeat of a body within this many seconds is the same delivery, where the scheme names none.
-const BODY_WINDOW_S: i64 = 300;
+/// A repeat of a body within this time is the same delivery, where the scheme signs no id.
+const BODY_WINDOW: TimeDelta = TimeDelta::minutes(5);
 /// The longest delivery id that is taken from a sender, in bytes.
 const MAX_ID_BYTES: usize = 200;
 
 /// A webhook of an agent that may be woken.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Clone, PartialEq)]
 pub struct Hook {
     /// The agent.
     pub agent: String,
@@ -36,6 +41,19 @@ pub struct Hook {
     pub methods: Vec<String>,
     params: Map<String, Value>,
     secret: Option<String>,
+}
+
+/// Without the secret, which may stand in the manifest itself, and the parameters, which may hold one.
+impl fmt::Debug for Hook {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hook")
+            .field("agent", &self.agent)
+            .field("path", &self.path)
+            .field("chain", &self.chain)
+            .field("verify", &self.verify)
+            .field("methods", &self.methods)
+            .finish_non_exhaustive()
+    }
 }
 
 /// The secret of a webhook.
@@ -167,16 +185,8 @@ impl Webhooks {
                 return Err(Refusal::Unauthorized);
             }
         };
-        let id = match sender_id.filter(|id| (1..=MAX_ID_BYTES).contains(&id.len())) {
-            Some(id) => format!("id:{id}"),
-            None => match self
-                .repeated_body(hook, body, now)
-                .map_err(|error| Refusal::Unavailable(error.into()))?
-            {
-                Ok(run) => return self.repeated(Some(run)).await,
-                Err(id) => id,
-            },
-        };
+        let marks = marks(hook, sender_id, body);
+        let delivery = marks.first().map(|mark| mark.id.clone()).unwrap_or_default();
         let mut context = Map::new();
         context.insert("webhook".to_owned(), shown(hook, headers, body));
         let request = RunRequest {
@@ -184,9 +194,9 @@ impl Webhooks {
             target: Target::Task(hook.chain.clone()),
             params: hook.params.clone(),
             context,
-            actor: Actor::Webhook { path: hook.path.clone(), delivery: id.clone() },
+            actor: Actor::Webhook { path: hook.path.clone(), delivery },
             depth: 0,
-            ledger: LedgerKey::Delivery { path: hook.path.clone(), id, at: now },
+            ledger: LedgerKey::Delivery { path: hook.path.clone(), marks, at: now },
         };
         match self.engine.start(request).await {
             Ok(Started::Run(run)) => Ok(Delivered::Accepted(run)),
@@ -230,40 +240,38 @@ impl Webhooks {
     fn secret(&self, hook: &Hook) -> Secret {
         let Some(written) = &hook.secret else { return Secret::Open };
         let secrets = &self.engine.services().secrets;
-        let (found, problem) = if let Some(name) = written.strip_prefix("ENV/") {
-            (secrets.variable(name), format!("the daemon's environment has no variable {name}"))
+        let (found, which, problem) = if let Some(name) = written.strip_prefix("ENV/") {
+            let problem = format!("the daemon's environment has no variable {name}");
+            (secrets.variable(name), written.as_str(), problem)
         } else if let Some(name) = written.strip_prefix("secret.") {
-            (secrets.value(name), format!("there is no secret {name}"))
+            (secrets.value(name), written.as_str(), format!("there is no secret {name}"))
         } else {
-            (Some(written.clone()), String::new())
+            (Some(written.clone()), "in the manifest", String::new())
         };
         match found {
             None => Secret::Missing(problem),
             Some(value) if value.len() < MIN_SECRET_BYTES => {
-                Secret::Missing(format!("the secret {written} has fewer than {MIN_SECRET_BYTES} bytes"))
+                Secret::Missing(format!("the secret {which} has fewer than {MIN_SECRET_BYTES} bytes"))
             }
             Some(value) => Secret::Known(value.into_bytes()),
         }
     }
 
-    /// The run of the same body within the window, or the id under which this body is a new delivery.
-    fn repeated_body(
-        &self,
-        hook: &Hook,
-        body: &[u8],
-        now: DateTime<Utc>,
-    ) -> Result<Result<String, String>, StoreError> {
-        let hash = hex::encode(Sha256::digest(body));
-        let window = now.timestamp().div_euclid(BODY_WINDOW_S);
-        let before =
-            self.engine.services().store.delivery(&hook.path, &format!("body:{hash}@{}", window - 1))?;
-        let recent = before.filter(|delivery| (now - delivery.at).num_seconds() < BODY_WINDOW_S);
-        Ok(recent.map(|delivery| delivery.run).ok_or_else(|| format!("body:{hash}@{window}")))
-    }
-
     fn now(&self) -> DateTime<Utc> {
         self.engine.services().world.now()
     }
+}
+
+/// What a repeat of a delivery is recognised by: the sender's id for ever, the body within its window.
+fn marks(hook: &Hook, sender_id: Option<String>, body: &[u8]) -> Vec<DeliveryMark> {
+    let id = sender_id.filter(|id| (1..=MAX_ID_BYTES).contains(&id.len()));
+    let is_signed = id.is_some() && hook.verify.is_some_and(verify::signs_id);
+    let by_id = id.map(|id| DeliveryMark { id: format!("id:{id}"), lasts: None });
+    let by_body = (!is_signed).then(|| DeliveryMark {
+        id: format!("body:{}", hex::encode(Sha256::digest(body))),
+        lasts: Some(BODY_WINDOW),
+    });
+    by_id.into_iter().chain(by_body).collect()
 }
 
 /// What a task sees of a delivery: no signature and no password among the headers.

@@ -1,7 +1,12 @@
 //! Events wake the agents that subscribed: each once, in order, whatever becomes of the others.
 
+use std::sync::Arc;
+
+use nb_runtime::Installed;
+use nb_runtime::installed::Entry;
 use nb_runtime::record::{RunEvent, status_of};
-use nb_store::{AgentState, RunStatus};
+use nb_store::{AgentState, RunFilter, RunStatus};
+use nb_wake::subscriber::MAX_IN_FLIGHT;
 use serde_json::{Value, json};
 
 use crate::awake::{Awake, outputs};
@@ -72,6 +77,126 @@ async fn events_wake_in_their_order() {
     let runs = awake.until_ended("a", 300).await;
     let expected: Vec<Value> = (0..300).map(Value::from).collect();
     assert_eq!(outputs(&runs), expected, "runs are listed in the order of their start");
+}
+
+/// Goes on for an hour of the test's clock, or until it is cancelled.
+const LONG: &str = "steps: [{id: s, tool: fail, on_failure: {retry: {attempts: 2, delay: 1h}}}]";
+
+/// The place of the event that woke an agent last.
+fn last_woken(home: &Home, agent: &str) -> Option<u64> {
+    let filter = RunFilter { agent: Some(agent.to_owned()), limit: 1, before: None };
+    home.store().runs(&filter).unwrap().first()?.actor["seq"].as_u64()
+}
+
+#[tokio::test]
+async fn a_flood_of_events_starts_few_runs_at_once_and_holds_nobody_up() {
+    const EVENTS: u64 = 500;
+    let most = MAX_IN_FLIGHT as u64;
+    let home = Home::new();
+    let on_tick = json!([{"on": "tick", "chain": "c"}]);
+    subscriber("slow", on_tick.clone()).tool("fail", "error('no')").chain("c", LONG).install(&home);
+    subscriber("quick", on_tick).install(&home);
+    let awake = Awake::new(home);
+    let home = &awake.home;
+    for n in 0..EVENTS {
+        publish(home, "tick", json!({"n": n}));
+    }
+    home.until("the quick one", || last_woken(home, "quick") == Some(EVENTS)).await;
+    let mut woken = 0;
+    while woken < EVENTS {
+        let next = (woken + most).min(EVENTS);
+        home.until("the next runs", || {
+            let at_once = home.store().unfinished().unwrap().iter().filter(|run| run.agent == "slow").count();
+            assert!(at_once <= MAX_IN_FLIGHT, "{at_once} after {woken}");
+            last_woken(home, "slow") == Some(next)
+        })
+        .await;
+        home.engine.cancel_agent("slow", "enough").await;
+        woken = next;
+    }
+    for agent in ["slow", "quick"] {
+        let runs = home.runs(agent);
+        let seqs: Vec<_> = runs.iter().filter_map(|run| run.actor["seq"].as_u64()).collect();
+        assert_eq!(seqs, (1..=EVENTS).collect::<Vec<_>>(), "{agent}: each once, in the order of the events");
+    }
+}
+
+#[tokio::test]
+async fn runs_that_a_restart_resumed_count_as_at_work() {
+    let home = Home::new();
+    let on_tick = json!([{"on": "tick", "chain": "c"}]);
+    subscriber("slow", on_tick.clone()).tool("fail", "error('no')").chain("c", LONG).install(&home);
+    subscriber("witness", on_tick).install(&home);
+    let awake = Awake::new(home);
+    for n in 0..20 {
+        publish(&awake.home, "tick", json!({"n": n}));
+    }
+    woken_by(&awake, "witness", 20).await;
+    assert_eq!(awake.home.runs("slow").len(), MAX_IN_FLIGHT);
+    let awake = awake.restarted().await;
+    publish(&awake.home, "tick", json!({"n": 20}));
+    woken_by(&awake, "witness", 21).await;
+    assert_eq!(awake.home.runs("slow").len(), MAX_IN_FLIGHT);
+    awake.home.engine.cancel_agent("slow", "enough").await;
+    awake.home.until("more", || awake.home.runs("slow").len() == 2 * MAX_IN_FLIGHT).await;
+}
+
+#[tokio::test]
+async fn a_subscription_that_comes_back_begins_anew() {
+    let home = Home::new();
+    let on_tick = json!([{"on": "tick", "chain": "c"}]);
+    subscriber("a", on_tick.clone()).install(&home);
+    subscriber("witness", on_tick.clone()).install(&home);
+    let awake = Awake::new(home);
+    let upgrade = |events: Value, digest: &str| {
+        let agent = subscriber("a", events).digest(digest).install(&awake.home);
+        awake.wake.begin(&agent, false).unwrap();
+        awake.wake.agents_changed();
+    };
+    publish(&awake.home, "tick", json!({"n": 1}));
+    assert_eq!(woken_by(&awake, "a", 1).await, [json!(1)]);
+    upgrade(json!([]), "sha256:02");
+    publish(&awake.home, "tick", json!({"n": 2}));
+    woken_by(&awake, "witness", 2).await;
+    assert_eq!(awake.home.store().cursor("a/c").unwrap(), None);
+    upgrade(on_tick, "sha256:03");
+    publish(&awake.home, "tick", json!({"n": 3}));
+    assert_eq!(woken_by(&awake, "a", 2).await, [json!(1), json!(3)]);
+}
+
+#[tokio::test]
+async fn a_subscription_that_cannot_be_read_is_tried_again_and_holds_nobody_up() {
+    let home = Home::new();
+    let agent = subscriber("a", json!([{"on": "tick", "chain": "c"}])).install(&home);
+    let awake = Awake::new(home);
+    let mut row = agent.row.clone();
+    // Longer than a key of the store may be.
+    row.name = "x".repeat(300);
+    awake.home.engine.agents().insert(Entry::Ready(Arc::new(Installed::new(row, agent.spec.clone()))));
+    awake.wake.agents_changed();
+    for (n, time, next) in [(1, "00:00:00", "00:00:05"), (2, "00:00:05", "00:00:10")] {
+        awake.home.world.set(at(time));
+        awake.home.world.asleep_until(at(next)).await;
+        publish(&awake.home, "tick", json!({"n": n}));
+        woken_by(&awake, "a", n).await;
+    }
+}
+
+#[tokio::test]
+async fn a_bus_that_does_not_know_yet_leaves_cursors_alone() {
+    let home = Home::new();
+    for name in ["gone", "stopped", "witness"] {
+        subscriber(name, json!([{"on": "tick", "chain": "c"}])).install(&home);
+    }
+    let awake = Awake::new(home);
+    awake.home.engine.agents().remove("gone");
+    awake.home.store().remove_agent("gone").unwrap();
+    awake.home.set_state("stopped", AgentState::Stopped);
+    awake.home.store().set_cursor("stopped/c", 99).unwrap();
+    publish(&awake.home, "tick", json!({"n": 1}));
+    woken_by(&awake, "witness", 1).await;
+    assert_eq!(awake.home.store().cursor("gone/c").unwrap(), None);
+    assert_eq!(awake.home.store().cursor("stopped/c").unwrap(), Some(99));
 }
 
 #[tokio::test]

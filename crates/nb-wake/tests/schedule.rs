@@ -173,6 +173,48 @@ async fn overlap_queue_runs_one_after_the_other() {
     assert_eq!(ran(&awake.home, "a"), ["00:10:00", "00:20:00", "00:30:00", "00:40:00"]);
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn more_missed_slots_than_may_wait_all_run() {
+    let awake = awake(TICK, json!({"interval": "1s", "missed": "all"}));
+    awake.home.world.asleep_until(at("00:00:01")).await;
+    let home = awake.ended().await;
+    home.world.set(at("00:20:00"));
+    let awake = Awake::new(home);
+    let last = || awake.home.store().last_slot("a", "c").unwrap().map(|slot| slot.at);
+    awake.home.until("the last slot", || last() == Some(at("00:20:00"))).await;
+    assert_eq!(ran(&awake.home, "a").len(), 1200);
+}
+
+#[tokio::test]
+async fn more_slots_than_may_wait_for_a_long_run_go_on_after_it() {
+    for overlap in ["queue", "skip", "cancel"] {
+        let awake = awake(LONG, json!({"interval": "1s", "missed": "all", "overlap": overlap}));
+        awake.home.world.asleep_until(at("00:00:01")).await;
+        pass(&awake.home, &[("00:00:01", "00:00:02")]).await;
+        awake.home.world.set(at("00:25:00"));
+        for count in 2..=4 {
+            awake.home.engine.cancel_agent("a", "enough").await;
+            awake.home.until("the next run", || awake.home.runs("a").len() == count).await;
+        }
+        assert_eq!(ran(&awake.home, "a"), ["00:00:01", "00:00:02", "00:00:03", "00:00:04"], "{overlap}");
+    }
+}
+
+#[tokio::test]
+async fn slots_that_wait_when_their_agent_is_stopped_are_skipped() {
+    let awake = awake(LONG, json!({"overlap": "queue"}));
+    awake.home.world.asleep_until(at("00:10:00")).await;
+    pass(&awake.home, &[("00:10:00", "00:20:00"), ("00:20:00", "00:30:00"), ("00:30:00", "00:40:00")]).await;
+    awake.home.set_state("a", AgentState::Stopped);
+    // Its slot is waited for when the scheduler has dealt with the change.
+    scheduled("b", TICK, json!({"interval": "33m"})).install(&awake.home);
+    awake.wake.agents_changed();
+    awake.home.world.asleep_until(at("01:03:00")).await;
+    let stopped = "the agent was stopped";
+    let expected = [("00:10:00", "ran"), ("00:20:00", stopped), ("00:30:00", stopped)];
+    assert_eq!(slots(&awake.home, "a"), expected.map(|(at, decided)| (at.to_owned(), decided.to_owned())));
+}
+
 #[tokio::test]
 async fn overlap_allow_runs_side_by_side() {
     let awake = awake(LONG, json!({}));
@@ -240,6 +282,30 @@ async fn a_clock_that_is_set_back_repeats_nothing() {
     let awake = awake.restarted().await;
     pass(&awake.home, &[("00:10:00", "00:30:00"), ("00:30:00", "00:40:00")]).await;
     assert_eq!(ran(&awake.home, "a"), ["00:10:00", "00:20:00", "00:30:00"]);
+}
+
+#[tokio::test]
+async fn a_clock_that_was_years_ahead_silences_nothing() {
+    for restart in [false, true] {
+        let mut awake = awake(TICK, json!({}));
+        awake.home.world.asleep_until(at("00:10:00")).await;
+        pass(&awake.home, &[("00:10:00", "00:20:00")]).await;
+        awake.home.world.set(at("00:12:00") + Duration::days(1000));
+        awake.home.world.asleep_until(at("00:20:00") + Duration::days(1000)).await;
+        awake.until_ended("a", 2).await;
+        awake.home.world.set(at("00:15:00"));
+        if restart {
+            awake = awake.restarted().await;
+        } else {
+            awake.wake.agents_changed();
+        }
+        awake.home.world.asleep_until(at("00:20:00")).await;
+        pass(&awake.home, &[("00:20:00", "00:30:00"), ("00:30:00", "00:40:00")]).await;
+        // 00:20 was decided when the clock was wrong, and 00:10 ran in that year as well.
+        let mut ran = ran(&awake.home, "a");
+        ran.sort();
+        assert_eq!(ran, ["00:10:00", "00:10:00", "00:30:00"], "restart: {restart}");
+    }
 }
 
 #[tokio::test]
@@ -320,6 +386,20 @@ async fn a_thousand_schedules_that_are_due_at_once_all_start() {
     for n in 0..1000 {
         assert_eq!(ran(&awake.home, &format!("a{n}")), ["00:10:00"]);
     }
+}
+
+#[tokio::test]
+async fn a_schedule_that_cannot_be_read_is_tried_again_and_holds_nobody_up() {
+    let awake = awake(TICK, json!({}));
+    let good = awake.home.engine.agents().running().remove(0);
+    let mut row = good.row.clone();
+    // Longer than a key of the store may be.
+    row.name = "x".repeat(300);
+    awake.home.engine.agents().insert(Entry::Ready(Arc::new(Installed::new(row, good.spec.clone()))));
+    awake.wake.agents_changed();
+    awake.home.world.asleep_until(at("00:00:05")).await;
+    pass(&awake.home, &[("00:00:05", "00:00:10"), ("00:10:00", "00:10:05")]).await;
+    awake.home.until("its run", || ran(&awake.home, "a") == ["00:10:00"]).await;
 }
 
 #[tokio::test]

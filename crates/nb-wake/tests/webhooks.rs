@@ -171,7 +171,10 @@ async fn a_webhook_whose_secret_is_missing_or_short_lets_nobody_in() {
     let door = door(json!({"secret": "ENV/HOOK"}));
     door.home.vault.keep("ENV/HOOK", SECRET);
     assert_eq!(door.wake.webhooks().problem(&door.hook), None);
-    door.accepted(&door.signed("body"), "body").await;
+    let headers = door.signed("body");
+    door.accepted(&headers, "body").await;
+    door.home.vault.forget("ENV/HOOK");
+    assert!(door.is_unauthorized(&headers, "body").await, "it was taken away while the daemon runs");
 }
 
 #[tokio::test]
@@ -182,10 +185,13 @@ async fn a_repeated_delivery_id_answers_the_first_run_for_ever() {
         assert_ne!(first, second, "each has an id of its own");
         let run = door.accepted(&first, "body").await;
         assert_eq!(door.repeated(&first, "body").await, run);
+        if verify == "github" {
+            assert_eq!(door.repeated(&second, "body").await, run, "its id is not signed, and the body tells");
+            door.home.world.set(at("09:00:00"));
+        }
         let other = door.accepted(&second, "body").await;
         assert_ne!(run, other, "the same body under another id");
         if verify == "github" {
-            door.home.world.set(at("09:00:00"));
             assert_eq!(door.repeated(&first, "body").await, run);
             assert_eq!(
                 door.repeated(&with(door.signed("x"), id, &first[1].1), "x").await,
@@ -225,6 +231,34 @@ async fn without_an_id_the_same_body_within_five_minutes_is_the_same_delivery() 
     assert_ne!(first, second);
     door.home.world.set(at("00:14:49"));
     assert_eq!(door.repeated(&headers, "body").await, second);
+}
+
+/// Whoever saw a request may send it again under any id that the signature does not cover.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_captured_request_under_new_ids_starts_nothing() {
+    let door = Arc::new(signed_door("github"));
+    let headers = door.signed("body");
+    let tasks: Vec<_> = (0..8)
+        .map(|n| {
+            let (door, headers) = (door.clone(), with(headers.clone(), "x-github-delivery", &n.to_string()));
+            tokio::spawn(async move { door.deliver(&headers, "body").await.unwrap() })
+        })
+        .collect();
+    let mut accepted = 0;
+    for task in tasks {
+        accepted += usize::from(matches!(task.await.unwrap(), Delivered::Accepted(_)));
+    }
+    assert_eq!((accepted, door.home.runs("a").len()), (1, 1));
+    door.home.world.set(at("00:04:59"));
+    door.repeated(&with(headers.clone(), "x-github-delivery", "late"), "body").await;
+}
+
+#[tokio::test]
+async fn a_secret_in_the_manifest_is_not_shown() {
+    let door = door(json!({"secret": SECRET}));
+    door.accepted(&door.signed("body"), "body").await;
+    let shown = format!("{:?}", door.hook);
+    assert!(shown.contains("/a") && !shown.contains(SECRET), "{shown}");
 }
 
 #[tokio::test]
@@ -270,6 +304,8 @@ async fn a_task_sees_headers_and_body_and_no_proof() {
             header("authorization", "Bearer hunter2hunter2"),
             header("cookie", "session=hunter2hunter2"),
             header("x-hub-signature", "sha1=hunter2hunter2"),
+            header("x-gitlab-token", "hunter2hunter2"),
+            header("x-api-key", "hunter2hunter2"),
         ];
         let run = door.accepted(&[proof.clone(), extra.to_vec()].concat(), "{\"a\": [1]}").await;
         let row = door.home.end_of(&run).await;

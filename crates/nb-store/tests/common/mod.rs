@@ -6,8 +6,8 @@ use std::path::Path;
 
 use chrono::{DateTime, TimeDelta, Utc};
 use nb_store::{
-    AgentRow, AgentState, EventRow, InboxRow, LedgerKey, RunKind, RunRow, RunStatus, SerialRow, SlotKey,
-    Store,
+    AgentRow, AgentState, DeliveryMark, EventRow, InboxRow, LedgerKey, RunKind, RunRow, RunStatus, SerialRow,
+    SlotKey, Store,
 };
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -98,7 +98,8 @@ pub fn slot(second: i64) -> SlotKey {
 }
 
 pub fn delivery(id: &str, second: i64) -> LedgerKey {
-    LedgerKey::Delivery { path: "/hook/hello".to_owned(), id: id.to_owned(), at: at(second) }
+    let marks = vec![DeliveryMark { id: id.to_owned(), lasts: None }];
+    LedgerKey::Delivery { path: "/hook/hello".to_owned(), marks, at: at(second) }
 }
 
 pub fn wake_up(seq: u64) -> LedgerKey {

@@ -15,6 +15,10 @@ impl Scheme for Github {
         &[HEADER]
     }
 
+    fn signs_id(&self) -> bool {
+        false
+    }
+
     fn verify(
         &self,
         secret: &[u8],

@@ -13,6 +13,10 @@ impl Scheme for HmacHex {
         &[HEADER]
     }
 
+    fn signs_id(&self) -> bool {
+        false
+    }
+
     fn verify(
         &self,
         secret: &[u8],

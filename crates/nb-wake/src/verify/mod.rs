@@ -45,6 +45,8 @@ trait Scheme {
         body: &[u8],
         now: DateTime<Utc>,
     ) -> Result<Option<String>, Forged>;
+    /// Whether the signature covers the delivery's id. Another one can be put on a captured request otherwise.
+    fn signs_id(&self) -> bool;
     /// The headers that a sender would add. `id` names the delivery.
     fn sign(&self, secret: &[u8], body: &[u8], now: DateTime<Utc>, id: &str) -> Vec<(String, String)>;
 }
@@ -69,14 +71,24 @@ pub fn verify(
     scheme(with).verify(secret, headers, body, now)
 }
 
+/// Whether the signature covers the delivery's id.
+pub fn signs_id(with: Verify) -> bool {
+    scheme(with).signs_id()
+}
+
 /// The headers that a sender would add.
 pub fn sign(with: Verify, secret: &[u8], body: &[u8], now: DateTime<Utc>, id: &str) -> Vec<(String, String)> {
     scheme(with).sign(secret, body, now, id)
 }
 
-/// Whether a header carries a proof or a password, and so reaches no task and no record.
+/// Words in the names of headers that carry proofs or passwords.
+const SECRET_WORDS: [&str; 8] =
+    ["token", "secret", "api-key", "apikey", "auth", "signature", "password", "cookie"];
+
+/// Whether a header, its name in lower case, carries a proof or a password, and so reaches no task and no record. Rather
+/// one too many (`x-author`) than one too few.
 pub fn is_secret_header(name: &str) -> bool {
-    ["authorization", "cookie", "proxy-authorization", "x-hub-signature"].contains(&name)
+    SECRET_WORDS.iter().any(|word| name.contains(word))
         || [Verify::Hmac, Verify::Github, Verify::Standard, Verify::Stripe]
             .iter()
             .any(|verify| scheme(*verify).headers().contains(&name))
@@ -161,6 +173,33 @@ mod tests {
             signature,
             Some("sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17")
         );
+    }
+
+    #[test]
+    fn headers_with_proofs_and_passwords_are_known_by_their_names() {
+        for name in [
+            "authorization",
+            "proxy-authorization",
+            "cookie",
+            "set-cookie",
+            "x-api-key",
+            "apikey",
+            "x-auth-token",
+            "x-gitlab-token",
+            "x-amz-security-token",
+            "x-client-secret",
+            "x-hub-signature",
+            "x-hub-signature-256",
+            "x-webhook-signature",
+            "webhook-signature",
+            "stripe-signature",
+            "x-password",
+        ] {
+            assert!(is_secret_header(name), "{name}");
+        }
+        for name in ["content-type", "user-agent", "x-github-event", "x-github-delivery", "webhook-id"] {
+            assert!(!is_secret_header(name), "{name}");
+        }
     }
 
     #[test]

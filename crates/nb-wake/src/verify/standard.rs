@@ -14,6 +14,10 @@ impl Scheme for Standard {
         &["webhook-signature"]
     }
 
+    fn signs_id(&self) -> bool {
+        true
+    }
+
     fn verify(
         &self,
         secret: &[u8],

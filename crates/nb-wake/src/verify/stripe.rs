@@ -11,6 +11,10 @@ impl Scheme for Stripe {
         &["stripe-signature"]
     }
 
+    fn signs_id(&self) -> bool {
+        false
+    }
+
     fn verify(
         &self,
         secret: &[u8],
