@@ -23,6 +23,8 @@ pub(crate) const AHEAD: Duration = Duration::days(1);
 pub(crate) struct Line {
     engine: Engine,
     schedule: Schedule,
+    /// Since when its slots are waited for.
+    watched: DateTime<Utc>,
     progress: Mutex<Progress>,
 }
 
@@ -70,7 +72,8 @@ impl Line {
             watched: None,
             retry_at: None,
         };
-        Ok(Self { engine, schedule, progress: Mutex::new(progress) })
+        let watched = engine.services().world.now() - schedule.offset;
+        Ok(Self { engine, schedule, watched, progress: Mutex::new(progress) })
     }
 
     /// When the schedule must be looked at next; none when only the end of a run can change anything.
@@ -165,7 +168,8 @@ impl Line {
         }
         let now = self.now() - schedule.offset;
         let next = |after| schedule.next_after(after);
-        for (slot, verdict) in due(next, progress.seen, now, schedule.missed, schedule.window, MAX_WAITING) {
+        let (missed, window) = (schedule.missed, schedule.window);
+        for (slot, verdict) in due(next, progress.seen, self.watched, now, missed, window, MAX_WAITING) {
             let turn = match (verdict, schedule.overlap) {
                 (Verdict::Skip(reason), _) => Turn::Skip(reason),
                 (Verdict::Run { missed: true }, _) | (_, Overlap::Queue) => Turn::AfterPrevious,

@@ -3,7 +3,7 @@
 use chrono::{DateTime, Duration, Utc};
 use nb_spec::trigger::Missed;
 
-/// A slot that is at most this late was not missed: the daemon was busy for a moment.
+/// A slot that is at most this late was not missed when somebody was waiting for it: the daemon was busy for a moment.
 const GRACE: Duration = Duration::seconds(30);
 /// Skipped slots are recorded one by one up to this many; what was before them shares one row.
 const RECORDED: usize = 100;
@@ -24,9 +24,11 @@ pub enum Verdict {
 /// is after them is due when the last of these is decided.
 ///
 /// `next` gives the first slot after a time. `decided` is the last slot that was decided, or the schedule's beginning.
+/// Since `watched` somebody waits for slots; those before it passed while the daemon was off, however short that was.
 pub fn due(
     next: impl Fn(DateTime<Utc>) -> Option<DateTime<Utc>>,
     decided: DateTime<Utc>,
+    watched: DateTime<Utc>,
     now: DateTime<Utc>,
     missed: Missed,
     window: Duration,
@@ -46,7 +48,7 @@ pub fn due(
         slots.push(slot);
         after = slot;
     }
-    let is_late = |slot: DateTime<Utc>| now - slot > GRACE;
+    let is_late = |slot: DateTime<Utc>| slot < watched || now - slot > GRACE;
     let late = slots.iter().take_while(|slot| is_late(**slot)).count();
     // Then the latest missed slot is not among these.
     let more_are_late = late == most && next(after).is_some_and(is_late);
@@ -99,7 +101,7 @@ mod tests {
             let passed = (after - anchor).num_seconds().div_euclid(600) + 1;
             Some(anchor + Duration::seconds(600 * passed))
         };
-        due(next, at(decided), at(now), missed, window, most)
+        due(next, at(decided), at(decided), at(now), missed, window, most)
             .into_iter()
             .map(|(slot, verdict)| {
                 let verdict = match verdict {
@@ -173,5 +175,22 @@ mod tests {
         assert_eq!(verdicts.len(), RECORDED);
         assert_eq!(verdicts[0].0, "00:10");
         assert_eq!(verdicts[RECORDED - 1].0, "23:50");
+    }
+
+    #[test]
+    fn a_slot_that_passed_while_the_daemon_was_off_was_missed_however_short_that_was() {
+        let every_second = |after: DateTime<Utc>| Some(after + Duration::seconds(1));
+        let verdicts = |missed| {
+            due(every_second, at("01:00:00"), at("01:00:04"), at("01:00:05"), missed, Duration::days(1), 1000)
+        };
+        let runs = |missed| {
+            let all = verdicts(missed).into_iter();
+            all.filter(|(_, verdict)| *verdict == Verdict::Run { missed: true }).count()
+        };
+        assert_eq!((runs(Missed::All), runs(Missed::Once), runs(Missed::Skip)), (3, 1, 0));
+        let on_time = verdicts(Missed::Skip)
+            .into_iter()
+            .filter(|(_, verdict)| *verdict == Verdict::Run { missed: false });
+        assert_eq!(on_time.count(), 2, "the two slots since it is on again");
     }
 }

@@ -247,9 +247,10 @@ async fn a_crash_forgets_no_slot_that_waits() {
         let home = awake.ended().await;
         home.engine.recover().await.unwrap();
         // 00:20 was missed and waits for the run that goes on; 00:30 is on time.
-        home.world.set(at("00:30:05"));
+        home.world.set(at("00:29:55"));
         let awake = Awake::new(home);
-        awake.home.world.asleep_until(at("00:40:00")).await;
+        awake.home.world.asleep_until(at("00:30:00")).await;
+        pass(&awake.home, &[("00:30:00", "00:40:00")]).await;
         assert_eq!(slots(&awake.home, "a").len(), 1, "{overlap}: {:?}", slots(&awake.home, "a"));
         // The run ends, and the slot's turn comes while the engine starts nothing more.
         awake.home.engine.shut_down(std::time::Duration::ZERO).await;
