@@ -158,9 +158,9 @@ impl Daemon {
         })
     }
 
-    /// All runs of an agent, the newest first.
+    /// The newest thousand runs of an agent, the newest first.
     pub fn runs(&self, agent: &str) -> Vec<Value> {
-        self.get(&format!("/v1/runs?agent={agent}&limit=100000")).as_array().unwrap().clone()
+        self.get(&format!("/v1/runs?agent={agent}&limit=1000")).as_array().unwrap().clone()
     }
 
     /// Packs and installs an agent with everything it asks for.

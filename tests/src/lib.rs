@@ -11,6 +11,7 @@
 //! - [`sign`]: what a sender of webhooks computes.
 //! - [`server`]: a server on the loopback address, for agents to reach.
 //! - [`disk`]: a disk that can be filled without harm.
+//! - [`skip`]: what a test says that has nothing to say here.
 //! - [`wait`]: until something holds, with a deadline.
 //!
 //! # Invariants
@@ -29,10 +30,12 @@ pub mod home;
 pub mod http;
 pub mod server;
 pub mod sign;
+pub mod skip;
 pub mod wait;
 
 pub use agent::Agent;
 pub use command::Ended;
 pub use daemon::Daemon;
 pub use home::Home;
+pub use skip::skip;
 pub use wait::until;

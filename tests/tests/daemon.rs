@@ -14,7 +14,7 @@ use std::time::Duration;
 use nb_tests::daemon::ends_within;
 use nb_tests::http::{self, Request};
 use nb_tests::wait::{DEADLINE, within};
-use nb_tests::{Agent, Daemon, Ended, Home, until};
+use nb_tests::{Agent, Daemon, Ended, Home, skip, until};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
@@ -38,6 +38,37 @@ fn a_second_daemon_is_refused_and_told_of_the_first() {
     daemon.nbctl(&["status"]).success();
     let elsewhere = Home::new().start();
     elsewhere.nbctl(&["status"]).success();
+}
+
+#[test]
+fn the_socket_of_another_home_is_not_taken_and_what_is_no_socket_stays() {
+    let first = Home::new().start();
+    let second = Home::new();
+    let socket = first.socket().display().to_string();
+    let refused = second.nanobotd(&["--socket", &socket]).fails(1);
+    let expected = format!(
+        "cannot serve on {socket}: another daemon answers there; stop it, or choose another place with --socket"
+    );
+    assert_eq!(refused.error(), expected);
+    first.nbctl(&["status"]).success();
+    let diary = second.write("diary", "dear diary");
+    second.nanobotd(&["--socket", &diary.display().to_string()]).fails(1).stderr_contains("no socket");
+    assert_eq!(fs::read_to_string(diary).unwrap(), "dear diary");
+}
+
+#[test]
+fn folders_that_others_may_write_into_are_refused() {
+    for folder in ["state", "cache"] {
+        let home = Home::new();
+        let path = home.path().join(folder);
+        fs::create_dir(&path).unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o777)).unwrap();
+        let refused = home.nanobotd(&[]).fails(1);
+        let shown = path.display();
+        let expected = format!("others may write into the folder {shown}; chmod 700 {shown}");
+        assert_eq!(refused.error(), expected);
+        assert_eq!(fs::read_dir(&path).unwrap().count(), 0, "nothing was written");
+    }
 }
 
 #[test]
@@ -76,8 +107,7 @@ fn the_socket_and_the_folders_are_the_owners_alone() {
 #[test]
 fn another_user_is_refused_even_when_the_file_lets_it_in() {
     if !rustix::process::geteuid().is_root() {
-        println!("skipped: only root can become another user");
-        return;
+        return skip("only root can become another user");
     }
     let daemon = Home::new().start();
     fs::set_permissions(daemon.path(), Permissions::from_mode(0o755)).unwrap();
@@ -266,6 +296,27 @@ fn logs_and_events_are_followed_live_until_the_daemon_leaves() {
     for follower in [&mut logs, &mut of_one, &mut events] {
         assert!(ends_within(&mut follower.child, DEADLINE).is_some(), "it goes on without a daemon");
     }
+}
+
+#[test]
+fn a_log_may_begin_with_what_comes() {
+    let daemon = Home::new().config("limits: {wall_ms: 600000}").start();
+    daemon.install(&spins());
+    daemon.install(&Agent::lua("says", "print('said ' .. parameters.what)\nreturn 1"));
+    let endless = daemon.begin("spins");
+    daemon.result("says", "tool", &json!({"what": "before"}));
+    let logs = Follower::new(&daemon, &["logs", "-n", "0", "-f"]);
+    // The follower comes when it comes; from then on it sees every run.
+    let seen = within(DEADLINE, || {
+        daemon.result("says", "tool", &json!({"what": "after"}));
+        let lines: Vec<String> = logs.lines.try_iter().collect();
+        (!lines.is_empty()).then_some(lines)
+    });
+    let seen = seen.expect("it follows").concat();
+    assert!(!seen.contains("said before") && !seen.contains(&endless), "{seen}");
+    // One that had begun long before is followed as well.
+    daemon.nbctl(&["stop", "spins"]).success();
+    logs.sees("the agent was stopped");
 }
 
 #[test]

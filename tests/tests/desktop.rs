@@ -24,6 +24,17 @@ fn notify(daemon: &Daemon, title: &str) -> Value {
     daemon.result("note", "tool", &json!({"title": title, "body": "text"}))
 }
 
+/// Hands over a daemon on a session bus with a notification server, when the programs for that are installed.
+fn on_a_desktop(test: impl FnOnce(&Daemon, Dunst<'_>)) {
+    if session::is_missing(&["dbus-daemon", "Xvfb", "dunst"]) {
+        return;
+    }
+    let home = Home::new();
+    let (bus, screen) = (Bus::start(home.path()), Screen::start());
+    let daemon = start(home, bus.address());
+    test(&daemon, Dunst::start(&bus, &screen, "full"));
+}
+
 #[track_caller]
 fn assert_in_inbox(daemon: &Daemon, title: &str, answer: &Value, reason: &str) {
     assert_eq!(answer["shown"], "inbox", "{answer}");
@@ -66,18 +77,13 @@ fn a_server_shows_what_an_agent_says_and_nothing_is_taken_for_markup() {
 
 #[test]
 fn a_text_that_no_bus_would_carry_is_shown_without_what_has_no_shape() {
-    if session::is_missing(&["dbus-daemon", "Xvfb", "dunst"]) {
-        return;
-    }
-    let home = Home::new();
-    let (bus, screen) = (Bus::start(home.path()), Screen::start());
-    let daemon = start(home, bus.address());
-    let dunst = Dunst::start(&bus, &screen, "full");
-    let said = json!({"title": "a\u{0}b", "body": format!("\u{1b}[1m{}", "long ".repeat(20_000))});
-    assert_eq!(daemon.result("note", "tool", &said), json!({"shown": "desktop"}));
-    let shown = dunst.shown();
-    assert_eq!(shown.title, "ab");
-    assert!(shown.rendered.starts_with("ab|[1mlong long"), "{}", shown.rendered);
+    on_a_desktop(|daemon, dunst| {
+        let said = json!({"title": "a\u{0}b", "body": format!("\u{1b}[1m{}", "long ".repeat(20_000))});
+        assert_eq!(daemon.result("note", "tool", &said), json!({"shown": "desktop"}));
+        let shown = dunst.shown();
+        assert_eq!(shown.title, "ab");
+        assert!(shown.rendered.starts_with("ab|[1mlong long"), "{}", shown.rendered);
+    });
 }
 
 #[test]
@@ -159,32 +165,27 @@ fn a_server_and_a_bus_may_go_and_come_back() {
 
 #[test]
 fn a_server_that_does_not_answer_holds_no_run_up() {
-    if session::is_missing(&["dbus-daemon", "Xvfb", "dunst"]) {
-        return;
-    }
-    let home = Home::new();
-    let (bus, screen) = (Bus::start(home.path()), Screen::start());
-    let daemon = start(home, bus.address());
-    let dunst = Dunst::start(&bus, &screen, "full");
+    on_a_desktop(|daemon, dunst| {
+        dunst.signal(Signal::STOP);
+        let begun = Instant::now();
+        let answer = notify(daemon, "Hello?");
+        assert_in_inbox(daemon, "Hello?", &answer, "the desktop did not answer within 3 s");
+        assert!(begun.elapsed() < PATIENCE, "it took {:?}", begun.elapsed());
+        dunst.signal(Signal::CONT);
+        assert_eq!(notify(daemon, "There you are"), json!({"shown": "desktop"}));
 
-    dunst.signal(Signal::STOP);
-    let begun = Instant::now();
-    assert_in_inbox(&daemon, "Hello?", &notify(&daemon, "Hello?"), "the desktop did not answer within 3 s");
-    assert!(begun.elapsed() < PATIENCE, "it took {:?}", begun.elapsed());
-    dunst.signal(Signal::CONT);
-    assert_eq!(notify(&daemon, "There you are"), json!({"shown": "desktop"}));
-
-    // It ends while it is asked.
-    dunst.signal(Signal::STOP);
-    let begun = Instant::now();
-    let run = std::thread::scope(|scope| {
-        let call = scope.spawn(|| notify(&daemon, "Bye"));
-        until("the run has begun", || (daemon.runs("note").len() == 3).then_some(()));
-        dunst.signal(Signal::KILL);
-        call.join().unwrap()
+        // It ends while it is asked.
+        dunst.signal(Signal::STOP);
+        let begun = Instant::now();
+        let run = std::thread::scope(|scope| {
+            let call = scope.spawn(|| notify(daemon, "Bye"));
+            until("the run has begun", || (daemon.runs("note").len() == 3).then_some(()));
+            dunst.signal(Signal::KILL);
+            call.join().unwrap()
+        });
+        assert_eq!(run["shown"], "inbox", "{run}");
+        assert!(begun.elapsed() < PATIENCE, "it took {:?}", begun.elapsed());
     });
-    assert_eq!(run["shown"], "inbox", "{run}");
-    assert!(begun.elapsed() < PATIENCE, "it took {:?}", begun.elapsed());
 }
 
 #[test]

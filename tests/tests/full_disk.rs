@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use nb_tests::disk::{SmallDisk, fill, noise};
 use nb_tests::http::Request;
-use nb_tests::{Agent, Home, until};
+use nb_tests::{Agent, Home, skip, until};
 use serde_json::json;
 
 fn hello(version: &str) -> Agent {
@@ -16,7 +16,7 @@ fn hello(version: &str) -> Agent {
 fn a_full_disk_stops_an_install_and_nothing_else() {
     let disk = match SmallDisk::mount(48) {
         Ok(disk) => disk,
-        Err(reason) => return println!("skipped: {reason}"),
+        Err(reason) => return skip(&reason),
     };
     let daemon = Home::below(disk.path()).start();
     daemon.install(&hello("1.0.0"));
@@ -40,7 +40,7 @@ fn a_full_disk_stops_an_install_and_nothing_else() {
 fn what_was_acknowledged_before_the_disk_was_full_is_there_when_it_is_not() {
     let disk = match SmallDisk::mount(24) {
         Ok(disk) => disk,
-        Err(reason) => return println!("skipped: {reason}"),
+        Err(reason) => return skip(&reason),
     };
     let mut daemon = Home::below(disk.path()).start();
     daemon.install(

@@ -1,13 +1,17 @@
 //! Installs under bad conditions: each is whole or has not happened.
 
+use std::fs;
+use std::io::Write;
+use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Instant;
 
 use nb_tests::disk::noise;
+use nb_tests::http::Request;
 use nb_tests::wait::pass;
-use nb_tests::{Agent, Daemon, Home};
+use nb_tests::{Agent, Daemon, Home, until};
 use serde_json::{Value, json};
 
 fn hello(version: &str) -> Agent {
@@ -71,4 +75,60 @@ fn a_kill_during_an_install_leaves_the_old_version_or_the_new_one() {
     // What an interrupted install left behind does not pile up.
     daemon.kill_and_start();
     assert_eq!(daemon.unpacked().len(), 1, "{:?}", daemon.unpacked());
+}
+
+#[test]
+fn what_a_client_began_is_carried_out_whole_when_it_hangs_up() {
+    let mut daemon = Home::new().config("limits: {wall_ms: 60000}").start();
+    let spins = Agent::lua("spins", "while true do end")
+        .yaml("fuel_limit: 100000000000\nresources: {max_fuel: 100000000000}");
+    for _ in 0..3 {
+        daemon.install(&spins);
+        // The uninstall has to wait for the end of these.
+        let runs: Vec<String> = (0..4).map(|_| daemon.begin("spins")).collect();
+        until("the runs are at work", || {
+            runs.iter().all(|run| daemon.status_of(run) == "running").then_some(())
+        });
+        let before = uninstalls(&daemon);
+        until("the daemon has begun", || {
+            let mut client = UnixStream::connect(daemon.socket()).unwrap();
+            client.write_all(&Request::new("DELETE", "/v1/agents/spins").bytes()).unwrap();
+            drop(client);
+            daemon.get("/v1/agents").as_array().unwrap().is_empty().then_some(())
+        });
+        until("the daemon has ended", || (uninstalls(&daemon) == before + 1).then_some(()));
+        daemon.kill_and_start();
+        assert_eq!(daemon.get("/v1/agents"), json!([]), "what is gone stays gone");
+    }
+}
+
+/// How many uninstalls were told of.
+fn uninstalls(daemon: &Daemon) -> usize {
+    let told = daemon.ask(&Request::new("GET", "/v1/events?after=0")).unwrap().text();
+    told.lines().filter(|line| line.contains("\"agent.uninstalled\"")).count()
+}
+
+#[test]
+fn a_home_may_be_moved_and_a_copy_never_touches_the_original() {
+    let mut original = Home::new().start();
+    let mut copy = Home::new().start();
+    original.install(&hello("1.0.0"));
+    original.terminate();
+    copy.terminate();
+    let state = |daemon: &Daemon| daemon.path().join("state");
+    fs::remove_dir_all(state(&copy)).unwrap();
+    let copied = Command::new("cp").arg("-a").arg(state(&original)).arg(copy.path()).status().unwrap();
+    assert!(copied.success());
+
+    // Without the original, a copy is a home that was moved.
+    let (packages, aside) = (state(&original).join("packages"), original.path().join("aside"));
+    fs::rename(&packages, &aside).unwrap();
+    copy.start_again();
+    assert_eq!(copy.result("hello", "tool", &json!({})), "1.0.0");
+    fs::rename(&aside, &packages).unwrap();
+    copy.nbctl(&["uninstall", "hello"]).success();
+    assert_eq!(copy.unpacked(), Vec::<PathBuf>::new());
+
+    original.start_again();
+    assert_eq!(original.result("hello", "tool", &json!({})), "1.0.0");
 }

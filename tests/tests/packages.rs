@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use nb_tests::archive::{self, Archive};
 use nb_tests::home::KEY;
+use nb_tests::http::Request;
 use nb_tests::{Agent, Daemon, Home};
 use serde_json::json;
 
@@ -255,4 +256,121 @@ fn an_uninstall_ends_what_runs() {
         (&record["run"]["status"], &record["run"]["error"]),
         (&json!("cancelled"), &json!("the agent was uninstalled"))
     );
+}
+
+/// An agent that counts in its own data.
+fn keeper() -> Agent {
+    Agent::new("keeper")
+        .permissions(&["kv.read", "kv.write"])
+        .tool("count.lua", "return nb.kv.increment('n', 1)")
+}
+
+#[test]
+fn data_that_an_agent_left_is_given_to_nobody_else() {
+    let mut daemon = Home::new().start();
+    daemon.nbctl(&["key", "generate", "other"]).success();
+    daemon.nbctl(&["key", "trust", "keys/other.pub"]).success();
+    daemon.install(&keeper());
+    assert_eq!(daemon.result("keeper", "count", &json!({})), 1);
+    daemon.nbctl(&["uninstall", "keeper"]).success();
+    daemon.kill_and_start();
+
+    let spy = keeper().named("spy").yaml("kv_namespace: keeper");
+    for (agent, key) in
+        [(keeper(), Some("other")), (keeper(), None), (spy.clone(), Some("other")), (spy, None)]
+    {
+        let package = daemon.package_by(&agent, key);
+        let refused = daemon.install_with(&package, &["--grant", "all", "--allow-unsigned"]).fails(1);
+        let reason = "kv_namespace `keeper` holds data of agent keeper, signed by the key ";
+        assert!(refused.error().starts_with(reason), "{refused}");
+        refused.stderr_contains("nbctl uninstall keeper --purge deletes it");
+    }
+    // Its own signer finds it again.
+    daemon.install(&keeper());
+    assert_eq!(daemon.result("keeper", "count", &json!({})), 2);
+    daemon.nbctl(&["uninstall", "keeper"]).success();
+
+    // The data can be deleted when the agent is gone, and then the name is free.
+    daemon.nbctl(&["uninstall", "keeper", "--purge"]).success();
+    daemon.nbctl(&["uninstall", "keeper", "--purge"]).fails(1).stderr_contains("there is no agent `keeper`");
+    let package = daemon.package_by(&keeper(), Some("other"));
+    daemon.install_with(&package, &["--grant", "all"]).success();
+    assert_eq!(daemon.result("keeper", "count", &json!({})), 1);
+}
+
+#[test]
+fn a_purge_spares_data_that_another_agent_uses() {
+    let daemon = Home::new().start();
+    daemon.install(&keeper());
+    daemon.install(&keeper().named("partner").yaml("kv_namespace: keeper"));
+    assert_eq!(daemon.result("partner", "count", &json!({})), 1);
+    let refused = daemon.nbctl(&["uninstall", "keeper", "--purge"]).fails(1);
+    assert_eq!(refused.error(), "agent partner uses kv_namespace `keeper` as well");
+    assert_eq!(daemon.result("keeper", "count", &json!({})), 2, "nothing was changed");
+    daemon.nbctl(&["uninstall", "partner"]).success();
+    daemon.nbctl(&["uninstall", "keeper", "--purge"]).success();
+    daemon.install(&keeper());
+    assert_eq!(daemon.result("keeper", "count", &json!({})), 1);
+}
+
+#[test]
+fn an_agent_whose_files_were_changed_runs_no_more_and_its_data_stays_its_own() {
+    let mut daemon = Home::new().start();
+    daemon.nbctl(&["key", "generate", "other"]).success();
+    daemon.nbctl(&["key", "trust", "keys/other.pub"]).success();
+    for (file, content, reason) in [
+        ("tools/count.lua", "return 'evil, and as long'", "`tools/count.lua` "),
+        ("NAP-DIGESTS", "nap 1\n", "NAP-DIGESTS"),
+    ] {
+        daemon.install(&keeper());
+        let before = daemon.result("keeper", "count", &json!({})).as_u64().unwrap();
+        daemon.terminate();
+        fs::write(daemon.unpacked()[0].join(file), content).unwrap();
+        daemon.start_again();
+
+        let listed = daemon.get("/v1/agents")[0]["problem"].as_str().unwrap().to_owned();
+        assert!(listed.starts_with("its files are not as they were installed: "), "{listed}");
+        daemon.nbctl(&["ls"]).success().stdout_contains("its files are not as they were installed");
+        let refused = daemon.nbctl(&["run", "keeper", "--tool", "count"]).fails(1);
+        assert!(refused.error().contains(reason), "{refused}");
+        let spy = keeper().named("spy").yaml("kv_namespace: keeper");
+        let spy = daemon.package_by(&spy, Some("other"));
+        assert!(refusal(&daemon, &spy).starts_with("kv_namespace `keeper` belongs to agent keeper, "));
+
+        daemon.nbctl(&["uninstall", "keeper"]).success();
+        daemon.install(&keeper());
+        assert_eq!(daemon.result("keeper", "count", &json!({})), before + 1);
+        daemon.nbctl(&["uninstall", "keeper"]).success();
+    }
+}
+
+#[test]
+fn a_part_of_a_permission_is_shown_and_an_update_neither_drops_nor_widens_it() {
+    let daemon = Home::new().start();
+    let build = |version: &str| daemon.package(&hello(version).permissions(&["http.fetch"]));
+    daemon.install_with(&build("1.0.0"), &["--grant", "http.fetch:a.example"]).success();
+    assert_eq!(daemon.granted("hello"), ["http.fetch:a.example"]);
+    let update = build("1.1.0");
+    let undecided = daemon.install_with(&update, &[]).fails(2);
+    assert!(undecided.error().ends_with("nobody decided about: http.fetch"), "{undecided}");
+    let answer = daemon.ask(&Request::post("/v1/agents", fs::read(update).unwrap())).unwrap();
+    assert_eq!(answer.json()["granted"], json!(["http.fetch:a.example"]));
+    assert_eq!((&answer.json()["replaces"], &answer.json()["withdrawn"]), (&json!("1.0.0"), &json!([])));
+    assert_eq!(daemon.granted("hello"), ["http.fetch:a.example"]);
+}
+
+#[test]
+fn keys_that_are_revoked_at_the_same_moment_are_all_revoked() {
+    let daemon = Home::new().start();
+    let ids: Vec<String> = (0..24).map(|number| format!("{number:016X}")).collect();
+    std::thread::scope(|scope| {
+        for id in &ids {
+            let request = Request::new("DELETE", &format!("/v1/keys/{id}"));
+            scope.spawn(|| assert_eq!(daemon.ask(&{ request }).unwrap().status, 200));
+        }
+    });
+    let revoked = fs::read_to_string(daemon.path().join("state/trust.d/revoked")).unwrap();
+    let mut found: Vec<&str> = revoked.lines().collect();
+    found.sort_unstable();
+    assert_eq!(found, ids);
 }

@@ -1,7 +1,6 @@
 //! The units in `systemd/`, judged by systemd's own tools, and what the daemon does for a service manager.
 
 use std::fs;
-use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixDatagram;
 use std::path::{Path, PathBuf};
@@ -9,7 +8,7 @@ use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
 use nb_tests::home::binary;
-use nb_tests::{Home, wait};
+use nb_tests::{Home, skip, wait};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -27,15 +26,9 @@ fn is_missing(program: &str) -> bool {
     let found =
         Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
     if !found {
-        skipped(&format!("not installed: {program}"));
+        skip(&format!("not installed: {program}"));
     }
     !found
-}
-
-fn skipped(reason: &str) {
-    let test = std::thread::current().name().unwrap_or_default().to_owned();
-    // Not by a macro: the test runner shows what those print of failed tests alone.
-    std::io::stderr().write_all(format!("skipped {test}: {reason}\n").as_bytes()).unwrap();
 }
 
 /// The units of a kind in a folder of their own. The daemon that they start is the one under test.
@@ -97,7 +90,7 @@ fn the_system_user_and_its_folders_are_made() {
         return;
     }
     if !rustix::process::geteuid().is_root() {
-        return skipped("only root can give a folder to another user");
+        return skip("only root can give a folder to another user");
     }
     let root = tempfile::tempdir().unwrap();
     let make = |program: &str, words: &[&str], file: &str| {

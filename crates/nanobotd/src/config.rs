@@ -4,6 +4,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::time::Duration;
 
+use chrono::TimeDelta;
 use chrono_tz::Tz;
 use nb_egress::HostRule;
 use nb_sandbox::Limits;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 const KEYS: &[&str] = &[
     "timezone",
+    "retention_days",
     "webhooks",
     "listen",
     "max_body_bytes",
@@ -33,6 +35,7 @@ const KEYS: &[&str] = &[
 #[serde(default)]
 struct ConfigFile {
     timezone: Option<String>,
+    retention_days: Option<u32>,
     webhooks: WebhooksFile,
     egress: EgressFile,
     limits: LimitsFile,
@@ -68,6 +71,8 @@ struct LimitsFile {
 pub struct Config {
     /// The zone of schedules that name none: `timezone`, else the system's.
     pub timezone: Tz,
+    /// What has ended is kept for this long: runs with their records, events, decided slots, notifications.
+    pub retention: TimeDelta,
     /// Where webhooks are served; always a loopback address. Port 0 takes any free one.
     pub listen: SocketAddr,
     /// The largest body of a webhook request.
@@ -158,12 +163,14 @@ impl Config {
         };
         let concurrent =
             bounded("limits.concurrent_tools", file.limits.concurrent_tools.map(u64::from), 64, 1000);
+        let retention = bounded("retention_days", file.retention_days.map(u64::from), 90, 3650);
         let body = file.webhooks.max_body_bytes.map(|bytes| bytes as u64);
         let body = bounded("webhooks.max_body_bytes", body, 1 << 20, 64 << 20);
         let rate =
             bounded("webhooks.max_per_second", file.webhooks.max_per_second.map(u64::from), 1000, 1_000_000);
         Some(Self {
             timezone,
+            retention: TimeDelta::days(i64::try_from(retention).ok()?),
             listen,
             max_body_bytes: usize::try_from(body).ok()?,
             max_per_second: u32::try_from(rate).ok()?,
@@ -189,6 +196,7 @@ mod tests {
             assert_eq!(config.listen.to_string(), "127.0.0.1:7717");
             assert_eq!(config.max_body_bytes, 1 << 20);
             assert_eq!(config.limits.wall, Duration::from_secs(5));
+            assert_eq!(config.retention, TimeDelta::days(90));
         }
     }
 

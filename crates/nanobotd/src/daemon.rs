@@ -1,13 +1,13 @@
 //! Start, run, leave.
 
 use std::io::Write;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::Path;
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use chrono::TimeDelta;
+use chrono::{DateTime, TimeDelta, Utc};
 use nb_api::Paths;
 use nb_egress::{Egress, EgressConfig};
 use nb_runtime::services::{RealWorld, World};
@@ -33,11 +33,13 @@ use crate::socket::OwnerSocket;
 
 /// What runs when the daemon is told to leave gets this long to end.
 const PATIENCE: Duration = Duration::from_secs(3);
+/// A service manager that was promised five seconds is not kept waiting, whatever hangs.
+const LEAVE_WITHIN: Duration = Duration::from_millis(4500);
 /// Answers that are being written get this long.
 const LAST_ANSWERS: Duration = Duration::from_millis(50);
 /// Webhook deliveries are remembered for this long; a sender repeats within hours.
 const REMEMBER: TimeDelta = TimeDelta::days(30);
-/// How often old deliveries are forgotten, and the store is asked whether it still works.
+/// How often the store is asked whether it still works. What is old is forgotten every hour.
 const HOUSEKEEPING: Duration = Duration::from_secs(5);
 
 /// Runs the daemon until it is told to leave.
@@ -101,20 +103,39 @@ async fn run(cli: &Cli, began: Instant) -> Result<(), String> {
         config.listen = listen;
     }
     let (leave, leaving) = watch::channel(false);
-    let daemon = Daemon::build(&paths, config, began, leaving).await?;
+    let daemon = tokio::select! {
+        built = Daemon::build(&paths, config, began, leaving) => built?,
+        // Nothing has begun yet that could not be left where it is.
+        _ = stop.told() => return Ok(()),
+    };
     let result = daemon.serve(&paths, &mut stop).await;
     sd_notify::notify(&[NotifyState::Stopping]).ok();
     leave.send_replace(true);
-    daemon.leave().await;
+    if tokio::time::timeout(LEAVE_WITHIN, daemon.leave()).await.is_err() {
+        tracing::warn!("not everything came to its end; the next start goes on with it");
+    }
     result
 }
 
+/// Makes a folder that only the daemon's user can write into, or checks that it is one.
 fn make_private(dir: &Path) -> Result<(), String> {
     std::fs::DirBuilder::new()
         .recursive(true)
         .mode(0o700)
         .create(dir)
-        .map_err(|error| format!("cannot make the folder {}: {error}", dir.display()))
+        .map_err(|error| format!("cannot make the folder {}: {error}", dir.display()))?;
+    let found = std::fs::metadata(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
+    let (dir, own) = (dir.display(), rustix::process::geteuid().as_raw());
+    if found.uid() != own {
+        return Err(format!(
+            "the folder {dir} belongs to user {}, and nanobotd runs as user {own}; chown -R {own} {dir}",
+            found.uid()
+        ));
+    }
+    if found.mode() & 0o022 != 0 {
+        return Err(format!("others may write into the folder {dir}; chmod 700 {dir}"));
+    }
+    Ok(())
 }
 
 struct Daemon {
@@ -159,7 +180,7 @@ impl Daemon {
             &nb_wake::Config { timezone: config.timezone, webhook_rate: config.max_per_second },
         );
         let wake = Arc::new(wake);
-        let installer = Installer::new(engine.clone(), Arc::clone(&wake), &paths.state);
+        let installer = Arc::new(Installer::new(engine.clone(), Arc::clone(&wake), &paths.state));
         installer.load_all()?;
         let webhooks = TcpListener::bind(config.listen).await.map_err(|error| {
             format!(
@@ -186,12 +207,26 @@ impl Daemon {
     /// Serves until a signal comes or the store fails.
     async fn serve(&self, paths: &Paths, stop: &mut Stop) -> Result<(), String> {
         let app = &self.app;
-        let (resumed, closed) = app.engine.recover().await.map_err(|error| error.to_string())?;
+        // Before anything runs: a daemon that cannot be asked does nothing.
+        let socket = OwnerSocket::open(&paths.socket)
+            .await
+            .map_err(|error| format!("cannot serve on {}: {error}", paths.socket.display()))?;
+        // On a task of its own: it computes without a pause, and a signal must be heard meanwhile.
+        let engine = app.engine.clone();
+        let mut recovery = tokio::spawn(async move { engine.recover().await });
+        let (resumed, closed) = tokio::select! {
+            recovered = &mut recovery => {
+                recovered.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?
+            }
+            name = stop.told() => {
+                tracing::info!("{name}: leaving before it was ready");
+                recovery.abort();
+                return Ok(());
+            }
+        };
         if resumed + closed > 0 {
             tracing::info!(resumed, closed, "runs of the last time that had not ended");
         }
-        let socket = OwnerSocket::open(&paths.socket)
-            .map_err(|error| format!("cannot serve on {}: {error}", paths.socket.display()))?;
         let webhooks = self.webhooks.lock().await.take().ok_or("the webhooks are served already")?;
         app.wake.agents_changed();
         let wakers = app.wake.spawn();
@@ -231,22 +266,42 @@ impl Daemon {
                 break;
             }
             let hourly = 3600 / HOUSEKEEPING.as_secs();
-            if tick % hourly == 0
-                && let Err(error) = services.store.forget_deliveries_before(services.world.now() - REMEMBER)
-            {
-                tracing::error!("old deliveries are not forgotten: {error}");
+            if tick % hourly == 0 {
+                let (store, now) = (services.store.clone(), services.world.now());
+                let retention = self.app.config.retention;
+                // Not awaited: the store is looked at meanwhile. An hour is enough for what an hour has brought.
+                tokio::task::spawn_blocking(move || forget(&store, now, retention));
             }
         }
         "the store failed (is the disk full?); what was acknowledged is on disk, and a new start goes on with it".to_owned()
     }
 
     async fn leave(&self) {
-        self.app.engine.shut_down(PATIENCE).await;
+        tokio::join!(self.app.installer.close(), self.app.engine.shut_down(PATIENCE));
         if let Err(error) = self.app.engine.services().store.commit().await {
             tracing::error!("the last records are not on disk: {error}");
         }
         // Whoever waited for a run is told now.
         tokio::time::sleep(LAST_ANSWERS).await;
+    }
+}
+
+/// Forgets what ended longer ago than it is kept.
+fn forget(store: &Store, now: DateTime<Utc>, retention: TimeDelta) {
+    let old = now - retention;
+    let parts = [
+        ("runs", store.forget_runs_before(old)),
+        ("events", store.forget_events_before(old)),
+        ("slots", store.forget_slots_before(old)),
+        ("notifications", store.forget_inbox_before(old)),
+        ("deliveries", store.forget_deliveries_before(now - REMEMBER)),
+    ];
+    for (what, forgotten) in parts {
+        match forgotten {
+            Ok(0) => {}
+            Ok(count) => tracing::info!("forgot {count} {what} of long ago"),
+            Err(error) => tracing::error!("old {what} are not forgotten: {error}"),
+        }
     }
 }
 

@@ -6,7 +6,8 @@
 //! - [`daemon`]: start, run, leave. Begin here.
 //! - [`instance`]: one daemon a home. [`secrets`]: values of secrets. [`desktop`]: notifications over D-Bus.
 //! - [`refusal`]: what is refused or failed, in words.
-//! - [`installer`]: packages in, agents out. [`leftovers`]: what a crash left of an install.
+//! - [`installer`]: packages in, agents out. [`grants`]: what a person grants. [`owners`]: whose data is in a kv
+//!   namespace. [`unpacked`]: the files of installed agents. [`leftovers`]: what a crash left of an install.
 //! - [`views`]: agents and runs as the API shows them.
 //! - [`socket`]: the Unix socket and who may use it. [`http`]: the API, one file a subject, and the webhooks.
 //!
@@ -19,11 +20,14 @@ pub mod cli;
 pub mod config;
 pub mod daemon;
 pub mod desktop;
+pub mod grants;
 pub mod http;
 pub mod installer;
 pub mod instance;
 pub mod leftovers;
+pub mod owners;
 pub mod refusal;
 pub mod secrets;
 pub mod socket;
+pub mod unpacked;
 pub mod views;

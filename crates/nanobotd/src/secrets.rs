@@ -1,9 +1,12 @@
 //! Values of secrets: one file each, `secrets/NAME` in the config folder or a credential of the service manager.
 
-use std::os::unix::fs::MetadataExt;
+use std::fs::File;
+use std::io::ErrorKind;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use nb_runtime::services::Secrets;
+use rustix::fs::OFlags;
 
 /// Reads secrets when they are asked for, so that a change needs no restart.
 #[derive(Debug, Clone)]
@@ -25,15 +28,16 @@ impl Secrets for SecretFiles {
         if name.is_empty() || !name.chars().all(plain) {
             return None;
         }
-        let own = self.own.join(name);
-        let text = match std::fs::metadata(&own) {
-            Ok(metadata) if metadata.mode() & 0o077 != 0 => {
-                tracing::error!("secret {} is not used: others may read it; chmod 600 {0}", own.display());
+        let text = match open(&self.own.join(name)) {
+            Ok(file) => std::io::read_to_string(file).ok()?,
+            Err(Unusable::Missing) => {
+                // The service manager guards its credentials itself, by other means than owner and mode.
+                std::fs::read_to_string(self.credentials.as_ref()?.join(name)).ok()?
+            }
+            Err(Unusable::Because(reason)) => {
+                tracing::error!("secret {} is not used: {reason}", self.own.join(name).display());
                 return None;
             }
-            Ok(_) => std::fs::read_to_string(&own).ok()?,
-            // The service manager guards its credentials itself, by other means than the mode.
-            Err(_) => std::fs::read_to_string(self.credentials.as_ref()?.join(name)).ok()?,
         };
         // Editors and `echo` end a file with a newline that is not part of the secret.
         Some(text.strip_suffix('\n').unwrap_or(&text).to_owned())
@@ -44,25 +48,83 @@ impl Secrets for SecretFiles {
     }
 }
 
+/// Why a file gives no secret.
+enum Unusable {
+    Missing,
+    Because(String),
+}
+
+/// Opens a file that nobody else may read or could have written. What is judged is what was opened: a name can come to
+/// mean another file at any moment.
+fn open(path: &Path) -> Result<File, Unusable> {
+    let because = |error: std::io::Error| match error.kind() {
+        ErrorKind::NotFound => Unusable::Missing,
+        _ => Unusable::Because(error.to_string()),
+    };
+    // A pipe without a writer would be waited for.
+    let nonblocking = OFlags::NONBLOCK.bits().cast_signed();
+    let file = File::options().read(true).custom_flags(nonblocking).open(path).map_err(because)?;
+    let found = file.metadata().map_err(because)?;
+    let own = rustix::process::geteuid().as_raw();
+    let shown = path.display();
+    if !found.is_file() {
+        Err(Unusable::Because("it is no file".to_owned()))
+    } else if found.uid() != own && found.uid() != 0 {
+        Err(Unusable::Because(format!("it belongs to user {}; chown {own} {shown}", found.uid())))
+    } else if found.mode() & 0o077 != 0 {
+        Err(Unusable::Because(format!("others may read it; chmod 600 {shown}")))
+    } else {
+        Ok(file)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs::Permissions;
+    use std::io::Write;
     use std::os::unix::fs::PermissionsExt;
 
     use super::*;
 
+    fn home() -> (tempfile::TempDir, PathBuf, SecretFiles) {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("secrets/TOKEN");
+        std::fs::create_dir_all(dir.path().join("secrets")).unwrap();
+        let secrets = SecretFiles::new(dir.path(), None);
+        (dir, file, secrets)
+    }
+
     #[test]
     fn a_secret_that_others_may_read_is_not_used() {
-        let dir = std::env::temp_dir().join(format!("nanobotd-secrets-{}", std::process::id()));
-        let file = dir.join("secrets/TOKEN");
-        std::fs::create_dir_all(dir.join("secrets")).unwrap();
+        let (_dir, file, secrets) = home();
         std::fs::write(&file, "value\n").unwrap();
-        let secrets = SecretFiles::new(&dir, None);
         std::fs::set_permissions(&file, Permissions::from_mode(0o640)).unwrap();
         assert_eq!(secrets.value("TOKEN"), None);
         std::fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
         assert_eq!(secrets.value("TOKEN").as_deref(), Some("value"));
         assert_eq!(secrets.value("../secrets/TOKEN"), None);
-        std::fs::remove_dir_all(dir).unwrap();
+    }
+
+    #[test]
+    fn a_secret_of_another_user_is_not_used() {
+        if !rustix::process::geteuid().is_root() {
+            // Not by a macro: the test runner shows what those print of failed tests alone.
+            let said =
+                b"skipped: a_secret_of_another_user_is_not_used: only root can give a file to another user\n";
+            return std::io::stderr().write_all(said).unwrap();
+        }
+        let (_dir, file, secrets) = home();
+        std::fs::write(&file, "value").unwrap();
+        std::fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
+        std::os::unix::fs::chown(&file, Some(65534), None).unwrap();
+        assert_eq!(secrets.value("TOKEN"), None);
+    }
+
+    #[test]
+    fn a_pipe_is_no_secret_and_holds_nobody_up() {
+        let (_dir, file, secrets) = home();
+        let made = std::process::Command::new("mkfifo").arg("-m").arg("600").arg(&file).status().unwrap();
+        assert!(made.success());
+        assert_eq!(secrets.value("TOKEN"), None);
     }
 }

@@ -11,20 +11,28 @@ use nb_spec::{Agent, Permission};
 use nb_store::{RunKind, RunRow};
 use serde_json::{Map, Value};
 
-/// Permissions with a person's decision about each.
+use crate::grants;
+
+/// Permissions with a person's decision about each. Where only a part of one is granted, that part follows it.
 pub fn permissions(requested: &[String], granted: &[String]) -> Vec<PermissionView> {
-    requested
-        .iter()
-        .map(|text| {
-            let permission = Permission::parse(text);
-            PermissionView {
-                permission: text.clone(),
-                words: permission.in_words(),
-                known: permission.is_known(),
-                granted: granted.contains(text),
-            }
-        })
-        .collect()
+    let view = |text: &String, granted| {
+        let permission = Permission::parse(text);
+        PermissionView {
+            permission: text.clone(),
+            words: permission.in_words(),
+            known: permission.is_known(),
+            granted,
+        }
+    };
+    let mut views = Vec::new();
+    for asked in requested {
+        let whole = grants::includes(granted, asked);
+        views.push(view(asked, whole));
+        if !whole {
+            views.extend(grants::parts(granted, asked).map(|part| view(part, true)));
+        }
+    }
+    views
 }
 
 /// The warnings of an agent, a sentence each.

@@ -112,6 +112,9 @@ impl Client {
     async fn refusal(&self, response: Response<Incoming>) -> ApiError {
         let status = response.status();
         let bytes = response.into_body().collect().await.map(|body| body.to_bytes()).unwrap_or_default();
+        if status == hyper::StatusCode::PAYLOAD_TOO_LARGE {
+            return ApiError::new(ErrorKind::Refused, "what was sent is larger than the daemon takes");
+        }
         serde_json::from_slice(&bytes).unwrap_or_else(|_| {
             ApiError::new(ErrorKind::Failed, format!("the daemon answered {status} without a reason"))
         })

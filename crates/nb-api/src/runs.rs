@@ -98,7 +98,7 @@ pub struct LogQuery {
     pub agent: Option<String>,
     /// Only this run.
     pub run: Option<String>,
-    /// Go on with what happens next.
+    /// Go on with what happens next, in every run that has not ended.
     pub follow: bool,
     /// At most this many runs back; default 20.
     pub limit: Option<usize>,
@@ -110,6 +110,6 @@ pub struct LogQuery {
 pub struct RunsQuery {
     /// Only this agent.
     pub agent: Option<String>,
-    /// At most this many, the newest first; default 50.
+    /// At most this many, the newest first; default 50, and never more than 1000.
     pub limit: Option<usize>,
 }

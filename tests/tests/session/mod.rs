@@ -3,11 +3,12 @@
 //! Every process is ended by its own id when its value is dropped.
 
 use std::collections::HashMap;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use nb_tests::skip;
 use nb_tests::wait::{until, within};
 use rustix::process::{Pid, Signal, kill_process};
 use tokio::runtime::Runtime;
@@ -25,10 +26,7 @@ pub fn is_missing(programs: &[&str]) -> bool {
     let missing = |program: &&&str| !std::env::split_paths(&path).any(|dir| dir.join(program).is_file());
     let missing: Vec<&str> = programs.iter().filter(missing).copied().collect();
     if !missing.is_empty() {
-        let test = std::thread::current().name().unwrap_or_default().to_owned();
-        // Not by a macro: the test runner shows what those print of failed tests alone.
-        let said = format!("skipped {test}: not installed: {}\n", missing.join(", "));
-        std::io::stderr().write_all(said.as_bytes()).unwrap();
+        skip(&format!("not installed: {}", missing.join(", ")));
     }
     !missing.is_empty()
 }

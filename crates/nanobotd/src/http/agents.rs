@@ -16,7 +16,7 @@ use crate::refusal::no_agent;
 use crate::views;
 
 pub(super) async fn inspect(State(app): State<Arc<App>>, body: Bytes) -> Answer<PackageView> {
-    Ok(Json(app.installer.inspect(&body)?))
+    Ok(Json(app.installer.inspect(body).await?))
 }
 
 pub(super) async fn install(
@@ -24,7 +24,7 @@ pub(super) async fn install(
     Query(options): Query<InstallOptions>,
     body: Bytes,
 ) -> Answer<Installed> {
-    Ok(Json(app.installer.install(&body, &options).await?))
+    Ok(Json(app.installer.install(body, options).await?))
 }
 
 pub(super) async fn list(State(app): State<Arc<App>>) -> Answer<Vec<AgentSummary>> {

@@ -39,13 +39,19 @@ pub async fn left(leaving: &mut watch::Receiver<bool>) {
     drop(leaving.wait_for(|leaving| *leaving).await);
 }
 
+/// Lines and their reader.
+pub(super) fn lines() -> (Lines, mpsc::Receiver<Vec<u8>>) {
+    let (sender, receiver) = mpsc::channel(WAITING);
+    (Lines(sender), receiver)
+}
+
 /// An answer that `write` fills for as long as it likes.
 pub fn answer<F>(write: impl FnOnce(Lines) -> F) -> Response
 where
     F: Future<Output = Result<(), ApiError>> + Send + 'static,
 {
-    let (sender, receiver) = mpsc::channel(WAITING);
-    let writing = write(Lines(sender));
+    let (lines, receiver) = lines();
+    let writing = write(lines);
     tokio::spawn(async move {
         if let Err(error) = writing.await {
             tracing::error!("an answer breaks off: {error}");

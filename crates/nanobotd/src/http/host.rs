@@ -31,8 +31,8 @@ pub(super) async fn status(State(app): State<Arc<App>>) -> Answer<Status> {
         timezone: app.wake.timezone().to_string(),
         agents: agents.len(),
         agents_running: agents.iter().filter(|entry| entry.row().state == AgentState::Running).count(),
-        runs_unfinished: store.unfinished().map_err(failed)?.len(),
-        inbox: store.inbox(usize::MAX).map_err(failed)?.len(),
+        runs_unfinished: store.count_unfinished().map_err(failed)?,
+        inbox: store.count_inbox().map_err(failed)?,
         resident_bytes: resident_bytes(),
         notifications: match app.desktop.server().await {
             Ok(server) => format!("desktop ({server})"),
@@ -76,10 +76,9 @@ pub(super) async fn keys(State(app): State<Arc<App>>) -> Answer<Vec<KeyView>> {
 }
 
 pub(super) async fn trust(State(app): State<Arc<App>>, Json(request): Json<TrustRequest>) -> Answer<KeyView> {
-    let usage = |error: nb_package::KeyError| ApiError::new(ErrorKind::Usage, error.to_string());
-    let key = PublicKey::parse(&request.public_key).map_err(usage)?;
-    let mut trust = app.installer.trust()?;
-    trust.add(&key, &request.label, &request.names).map_err(usage)?;
+    let key = PublicKey::parse(&request.public_key)
+        .map_err(|error| ApiError::new(ErrorKind::Usage, error.to_string()))?;
+    let trust = app.installer.trust_key(&key, &request.label, &request.names).await?;
     let added = trust.find(key.id()).ok_or_else(|| failed("the key is not in the trust store"))?;
     Ok(Json(key_view(added)))
 }
@@ -88,9 +87,8 @@ pub(super) async fn revoke(State(app): State<Arc<App>>, Path(id): Path<String>) 
     let id: KeyId = id.parse().map_err(|_| {
         ApiError::new(ErrorKind::Usage, format!("`{id}` is not a key id: 16 hexadecimal digits"))
     })?;
-    let mut trust = app.installer.trust()?;
-    let label = trust.find(id).map(|key| key.label.clone()).unwrap_or_default();
-    let names = trust.find(id).map(|key| key.globs.clone()).unwrap_or_default();
-    trust.revoke(id).map_err(failed)?;
-    Ok(Json(KeyView { id: id.to_string(), label, names, revoked: true }))
+    let trust = app.installer.revoke_key(id).await?;
+    // A key may be revoked that was never trusted.
+    let unknown = || KeyView { id: id.to_string(), label: String::new(), names: Vec::new(), revoked: true };
+    Ok(Json(trust.find(id).map_or_else(unknown, key_view)))
 }

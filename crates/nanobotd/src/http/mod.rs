@@ -4,6 +4,7 @@ pub mod agents;
 pub mod error;
 pub mod follow;
 pub mod host;
+pub mod logs;
 pub mod runs;
 pub mod serve;
 pub mod wake;
@@ -34,7 +35,7 @@ pub struct App {
     /// Schedules, events, webhooks.
     pub wake: Arc<Wake>,
     /// Packages.
-    pub installer: Installer,
+    pub installer: Arc<Installer>,
     /// Notifications.
     pub desktop: Arc<Desktop>,
     /// The operator's decisions.
@@ -65,7 +66,7 @@ pub fn api(app: Arc<App>) -> Router {
         .route("/v1/agents/{name}/stop", post(agents::stop))
         .route("/v1/runs", get(runs::list).post(runs::run))
         .route("/v1/runs/{id}", get(runs::show))
-        .route("/v1/logs", get(runs::logs))
+        .route("/v1/logs", get(logs::logs))
         .route("/v1/events", get(wake::events).post(wake::publish))
         .route("/v1/schedules", get(wake::schedules))
         .route("/v1/webhooks", get(wake::webhooks))

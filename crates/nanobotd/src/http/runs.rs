@@ -1,28 +1,25 @@
-//! Runs, their records, and the log.
+//! Runs and their records.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Json;
 use axum::extract::{Path, Query, State};
-use axum::response::Response;
-use nb_api::runs::{LogQuery, RunRecord, RunRequest, RunView, RunsQuery};
+use nb_api::runs::{RunRecord, RunRequest, RunView, RunsQuery};
 use nb_api::{ApiError, ErrorKind};
 use nb_runtime::{Actor, Started, Target};
-use nb_store::{LedgerKey, RunFilter, RunRow, Store};
+use nb_store::{LedgerKey, RunFilter};
 use serde_json::{Map, Value};
 
 use super::App;
-use super::error::{Answer, Refusal};
-use super::follow::{self, Gone, Lines};
-use crate::refusal::{failed, no_agent, not_started};
+use super::error::Answer;
+use crate::refusal::{failed, not_started};
 use crate::views;
 
 /// So many events of a record are read at once.
 const PAGE: usize = 500;
-/// A burst of records is looked at once, this much later.
-const BURST: Duration = Duration::from_millis(20);
+/// How many runs are listed without `limit`, and at most.
+const LISTED: usize = 50;
+const MOST_LISTED: usize = 1000;
 
 pub(super) async fn run(State(app): State<Arc<App>>, Json(request): Json<RunRequest>) -> Answer<RunView> {
     let target = match (&request.task, &request.tool) {
@@ -105,8 +102,11 @@ pub(super) async fn list(
     State(app): State<Arc<App>>,
     Query(query): Query<RunsQuery>,
 ) -> Answer<Vec<RunView>> {
-    let filter = RunFilter { agent: query.agent, limit: query.limit.unwrap_or(50), before: None };
-    let rows = app.engine.services().store.runs(&filter).map_err(failed)?;
+    let store = &app.engine.services().store;
+    let limit = query.limit.unwrap_or(LISTED).min(MOST_LISTED);
+    let rows = store.runs(&RunFilter { agent: query.agent, limit, before: None }).map_err(failed)?;
+    // Nobody is shown what a crash could take back.
+    store.commit().await.map_err(failed)?;
     Ok(Json(rows.iter().map(views::run).collect()))
 }
 
@@ -121,124 +121,10 @@ pub(super) async fn show(State(app): State<Arc<App>>, Path(id): Path<String>) ->
         after = *last;
         events.extend(page.into_iter().map(|(seq, stored)| views::recorded(seq, stored)));
     }
+    store.commit().await.map_err(failed)?;
     Ok(Json(RunRecord { run: views::run(&row), events }))
 }
 
-fn no_run(id: &str) -> ApiError {
+pub(super) fn no_run(id: &str) -> ApiError {
     ApiError::new(ErrorKind::NotFound, format!("there is no run `{id}`")).hint("nbctl runs lists them")
-}
-
-pub(super) async fn logs(
-    State(app): State<Arc<App>>,
-    Query(query): Query<LogQuery>,
-) -> Result<Response, Refusal> {
-    if let Some(id) = &query.run
-        && app.engine.services().store.run(id).ok().flatten().is_none()
-    {
-        return Err(no_run(id).into());
-    }
-    if let Some(name) = &query.agent
-        && app.engine.agents().get(name).is_none()
-    {
-        return Err(no_agent(name).into());
-    }
-    Ok(follow::answer(move |lines| async move { write_log(&app, &query, &lines).await }))
-}
-
-/// A reader of the records: how far each run that grows was read.
-struct Reader<'a> {
-    store: &'a Store,
-    query: &'a LogQuery,
-    /// Runs that have not ended, with the last event that was read.
-    growing: BTreeMap<String, u64>,
-    /// The newest run that was looked at.
-    newest: String,
-}
-
-async fn write_log(app: &App, query: &LogQuery, lines: &Lines) -> Result<(), ApiError> {
-    let store = &app.engine.services().store;
-    let mut changes = store.watch();
-    let mut leaving = app.leaving.clone();
-    let mut reader = Reader { store, query, growing: BTreeMap::new(), newest: String::new() };
-    let mut limit = query.limit.unwrap_or(20);
-    loop {
-        changes.mark_unchanged();
-        if reader.write_new(limit, lines).await?.is_err() || !query.follow {
-            return Ok(());
-        }
-        limit = usize::MAX;
-        if query.run.is_some() && reader.growing.is_empty() {
-            return Ok(());
-        }
-        tokio::select! {
-            _ = changes.changed() => tokio::time::sleep(BURST).await,
-            () = follow::left(&mut leaving) => return Ok(()),
-            () = lines.gone() => return Ok(()),
-        }
-    }
-}
-
-impl Reader<'_> {
-    /// Writes what is new: of runs that grow, and of runs that are younger than the newest one seen.
-    async fn write_new(&mut self, limit: usize, lines: &Lines) -> Result<Result<(), Gone>, ApiError> {
-        for id in self.growing.keys().cloned().collect::<Vec<_>>() {
-            let Some(row) = self.store.run(&id).map_err(failed)? else { continue };
-            if self.write_run(&row, lines).await?.is_err() {
-                return Ok(Err(Gone));
-            }
-        }
-        for row in self.younger(limit)?.into_iter().rev() {
-            self.newest = self.newest.clone().max(row.id.clone());
-            self.growing.insert(row.id.clone(), 0);
-            if self.write_run(&row, lines).await?.is_err() {
-                return Ok(Err(Gone));
-            }
-        }
-        Ok(Ok(()))
-    }
-
-    /// Runs that were not seen yet, the newest first, at most `limit`.
-    fn younger(&self, limit: usize) -> Result<Vec<RunRow>, ApiError> {
-        if let Some(id) = &self.query.run {
-            let row = if self.newest.is_empty() { self.store.run(id).map_err(failed)? } else { None };
-            return Ok(row.into_iter().collect());
-        }
-        let mut found: Vec<RunRow> = Vec::new();
-        loop {
-            let before = found.last().map(|row| row.id.clone());
-            let filter =
-                RunFilter { agent: self.query.agent.clone(), limit: PAGE.min(limit - found.len()), before };
-            let page = self.store.runs(&filter).map_err(failed)?;
-            let all = page.len();
-            found.extend(page.into_iter().take_while(|row| row.id > self.newest));
-            if all < filter.limit
-                || found.len() >= limit
-                || found.last().is_none_or(|row| row.id <= self.newest)
-            {
-                return Ok(found);
-            }
-        }
-    }
-
-    async fn write_run(&mut self, row: &RunRow, lines: &Lines) -> Result<Result<(), Gone>, ApiError> {
-        let mut after = self.growing.get(&row.id).copied().unwrap_or_default();
-        loop {
-            let page = self.store.run_events(&row.id, after, PAGE).map_err(failed)?;
-            if page.is_empty() {
-                break;
-            }
-            for (seq, stored) in page {
-                after = seq;
-                if lines.write(&views::log_line(row, seq, stored)).await.is_err() {
-                    return Ok(Err(Gone));
-                }
-            }
-        }
-        if row.status.is_final() {
-            self.growing.remove(&row.id);
-        } else {
-            self.growing.insert(row.id.clone(), after);
-        }
-        Ok(Ok(()))
-    }
 }

@@ -58,6 +58,8 @@ pub(super) async fn events(State(app): State<Arc<App>>, Query(query): Query<Even
                 if page.is_empty() {
                     break;
                 }
+                // Nobody is shown what a crash could take back.
+                store.commit().await.map_err(failed)?;
                 for row in page {
                     after = row.seq;
                     if lines.write(&event(row)).await.is_err() {
