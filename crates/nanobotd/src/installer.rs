@@ -151,7 +151,7 @@ impl Installer {
         let signer = self.signer(&package, options)?;
         let before = self.engine.agents().get(package.name());
         self.check_owner(&package, &agent, signer.as_deref(), before.as_ref())?;
-        self.check_serial(&package, signer.as_deref(), options)?;
+        self.check_serial(&package, signer.as_deref(), options, before.as_ref())?;
         self.check_paths(&agent)?;
         let had = before.as_ref().map(|entry| entry.row().grants.as_slice()).unwrap_or_default();
         let grants = grants::read(&agent, &options.grant, had)?;
@@ -169,9 +169,19 @@ impl Installer {
         let packages = self.packages.clone();
         let staged = tokio::task::spawn_blocking(move || nb_package::stage(&package, &packages)?.publish());
         staged.await.map_err(failed)?.map_err(|error| self.disk_failed(&error))?;
-        let view = self.view(&installed, before.as_ref());
+        let mut view = self.view(&installed, before.as_ref());
         self.switch(installed, before.as_ref()).await?;
+        view.warnings.extend(self.deaf_webhooks(&view.name));
         Ok(view)
+    }
+
+    /// The webhooks of an agent that turn every request away: their secret is missing or too short.
+    fn deaf_webhooks(&self, agent: &str) -> Vec<String> {
+        let webhooks = self.wake.webhooks();
+        let hooks = webhooks.all();
+        let own = hooks.iter().filter(|hook| hook.agent == agent);
+        let deaf = own.filter_map(|hook| webhooks.problem(hook).map(|problem| (&hook.path, problem)));
+        deaf.map(|(path, problem)| format!("webhook {path} turns every request away: {problem}")).collect()
     }
 
     /// Makes an unpacked agent the installed one.

@@ -1,13 +1,11 @@
 //! An agent that is ready to run.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use jsonschema::Validator;
 use nb_sandbox::{Chunk, Lang, Limits, Sandbox, SandboxError};
-use nb_spec::agent::Strictness;
-use nb_spec::{Agent, Files, Permission};
+use nb_spec::{Agent, Permission};
 use nb_store::{AgentRow, AgentState};
 use serde_json::Value;
 
@@ -39,13 +37,6 @@ impl Installed {
         let grants = Grants::new(&spec.manifest.requested(), &granted);
         let tools = spec.tools.keys().map(|name| (name.clone(), CompiledTool::default())).collect();
         Self { row, spec, grants, tools }
-    }
-
-    /// Reads the files of an installed agent. The error is a sentence.
-    pub fn load(row: AgentRow) -> Result<Self, String> {
-        let files = Files::read_dir(Path::new(&row.dir)).map_err(|error| error.to_string())?;
-        let spec = Agent::load(&files, Strictness::Install).map_err(|problems| problems.to_string())?;
-        Ok(Self::new(row, spec))
     }
 
     /// Its name.

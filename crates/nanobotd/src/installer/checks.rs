@@ -58,9 +58,23 @@ impl Installer {
         package: &Package,
         signer: Option<&str>,
         options: &InstallOptions,
+        before: Option<&Entry>,
     ) -> Result<(), ApiError> {
         let store = &self.engine.services().store;
         let highest = store.highest_serial(signer.unwrap_or(NO_KEY), package.name()).map_err(failed)?;
+        // Which of two builds with one serial is the older one cannot be told.
+        let same_serial = before
+            .map(Entry::row)
+            .is_some_and(|row| row.serial == package.serial() && row.digest != package.digest());
+        if same_serial && !options.allow_downgrade {
+            let message = format!(
+                "{} has the serial {} of the installed build, and other content",
+                package.name(),
+                package.serial()
+            );
+            return Err(ApiError::new(ErrorKind::Refused, message)
+                .hint("build it again with a higher --serial; or, if this one is meant: --allow-downgrade"));
+        }
         match highest {
             Some(highest) if package.serial() < highest && !options.allow_downgrade => {
                 let message = format!(
