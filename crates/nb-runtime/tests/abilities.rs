@@ -238,6 +238,14 @@ async fn kv_read_gets_one_value_or_lists_a_prefix() {
     assert_eq!(one, json!([{"key": "city:oslo", "value": 3}]));
     let error = probe.refusal("kv.read", json!({"key": "k".repeat(600)})).await;
     assert_eq!(error, "kv.read: the key has 600 bytes; it must have 1 to 512");
+    for key in ["large:1", "large:2", "large:3", "large:4", "large:5"] {
+        probe.home.store().kv_set("probe", key, &json!("x".repeat(1_000_000))).unwrap();
+    }
+    let error = probe.refusal("kv.read", json!({"op": "list", "prefix": "large:"})).await;
+    assert!(
+        error.starts_with("kv.read: the listing has 5000045 bytes; at most 4194304 are given"),
+        "{error}"
+    );
 }
 
 #[tokio::test]

@@ -139,6 +139,18 @@ pub enum Verify {
     Stripe,
 }
 
+impl Verify {
+    /// As it is written.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Hmac => "hmac",
+            Self::Github => "github",
+            Self::Standard => "standard",
+            Self::Stripe => "stripe",
+        }
+    }
+}
+
 impl Scheduled {
     /// The timing in a zone that is known to exist; `default_zone` when none is written.
     pub fn timing(&self, default_zone: Tz) -> Result<Timing, String> {

@@ -116,7 +116,7 @@ pub(super) async fn webhooks(State(app): State<Arc<App>>) -> Answer<Vec<WebhookV
         path: hook.path.clone(),
         url: url(&app, hook),
         chain: hook.chain.clone(),
-        verify: hook.verify.map_or("none", verify_name).to_owned(),
+        verify: hook.verify.map_or("none", Verify::name).to_owned(),
         methods: hook.methods.clone(),
         problem: app.wake.webhooks().problem(hook),
     };
@@ -125,15 +125,6 @@ pub(super) async fn webhooks(State(app): State<Arc<App>>) -> Answer<Vec<WebhookV
 
 fn url(app: &App, hook: &Hook) -> String {
     format!("http://{}{}", app.webhooks_at, hook.path)
-}
-
-fn verify_name(verify: Verify) -> &'static str {
-    match verify {
-        Verify::Hmac => "hmac",
-        Verify::Github => "github",
-        Verify::Standard => "standard",
-        Verify::Stripe => "stripe",
-    }
 }
 
 pub(super) async fn sign(

@@ -8,6 +8,8 @@ use crate::ability::{Ability, AbilityCall, Effect, Reply};
 
 /// The most entries that one listing gives.
 const MAX_LISTED: usize = 1000;
+/// The most that one listing weighs, in bytes.
+const MAX_LISTED_BYTES: usize = 4 << 20;
 
 pub(super) struct KvRead;
 
@@ -57,6 +59,12 @@ impl Ability for KvRead {
                 let limit = limit.unwrap_or(MAX_LISTED);
                 let found = store.kv_list(namespace, &prefix.unwrap_or_default(), limit);
                 let found = found.map_err(|error| error.to_string())?;
+                let bytes: usize = found.iter().map(|(key, value)| key.len() + value.to_string().len()).sum();
+                if bytes > MAX_LISTED_BYTES {
+                    return Err(format!(
+                        "the listing has {bytes} bytes; at most {MAX_LISTED_BYTES} are given: use a longer prefix or a smaller limit"
+                    ));
+                }
                 found.into_iter().map(|(key, value)| json!({"key": key, "value": value})).collect()
             }
         };
