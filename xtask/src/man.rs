@@ -7,7 +7,8 @@ pub(crate) fn run(dir: &str) -> Result<(), String> {
     let dir = std::path::absolute(dir).map_err(|error| format!("{dir}: {error}"))?;
     std::fs::create_dir_all(&dir).map_err(|error| format!("{}: {error}", dir.display()))?;
     for package in ["nbctl", "nanobotd"] {
-        let mut command = cargo(&["run", "--quiet", "--package", package, "--example", "man", "--"]);
+        let example = format!("{package}-man");
+        let mut command = cargo(&["run", "--quiet", "--package", package, "--example", &example, "--"]);
         shell_run(command.arg(&dir))?;
     }
     println!("wrote {}", dir.display());

@@ -40,7 +40,9 @@ impl Secrets for SecretFiles {
             }
         };
         // Editors and `echo` end a file with a newline that is not part of the secret.
-        Some(text.strip_suffix('\n').unwrap_or(&text).to_owned())
+        let value = text.strip_suffix('\n').unwrap_or(&text);
+        // An empty file is one that somebody meant to fill.
+        (!value.is_empty()).then(|| value.to_owned())
     }
 
     fn variable(&self, name: &str) -> Option<String> {

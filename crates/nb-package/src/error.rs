@@ -184,7 +184,7 @@ pub enum PackageError {
         source: io::Error,
     },
     /// The folder of that digest is there and holds something else.
-    #[error("{} is there already but was changed since it was installed; delete that folder and install again", .0.display())]
+    #[error("{} was changed since it was installed; uninstall the agent (its data stays) and install it again", .0.display())]
     Occupied(PathBuf),
 }
 

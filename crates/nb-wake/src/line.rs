@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use chrono::{DateTime, Duration, Utc};
 use nb_runtime::{Actor, Engine, RunRequest, StartError, Started, Target};
-use nb_spec::trigger::Overlap;
+use nb_spec::trigger::{Missed, Overlap};
 use nb_store::{LedgerKey, RunRow, SlotKey, StoreError};
 use serde_json::{Map, json};
 use tokio::sync::Mutex;
@@ -38,6 +38,9 @@ struct Progress {
     waiting: VecDeque<(DateTime<Utc>, Turn)>,
     /// The run whose end is waited for.
     watched: Option<String>,
+    /// The newest slot that was missed and is to run, and the slot of the last run: between them lies the catch-up.
+    missed_up_to: Option<DateTime<Utc>>,
+    started: Option<DateTime<Utc>>,
     /// Not before this time: the store failed.
     retry_at: Option<DateTime<Utc>>,
 }
@@ -55,6 +58,13 @@ enum Turn {
     InsteadOfPrevious,
 }
 
+impl Progress {
+    /// Whether a slot that was missed runs or waits.
+    fn catches_up(&self) -> bool {
+        self.missed_up_to.is_some_and(|up_to| self.started.is_none_or(|started| started <= up_to))
+    }
+}
+
 impl Line {
     /// Reads what the ledger knows of a schedule. `open` are the runs without an end.
     pub(crate) fn read(engine: Engine, schedule: Schedule, open: &[RunRow]) -> Result<Self, StoreError> {
@@ -70,6 +80,8 @@ impl Line {
             last_run: last_run.map(|run| run.id.clone()),
             waiting: VecDeque::new(),
             watched: None,
+            missed_up_to: None,
+            started: None,
             retry_at: None,
         };
         let watched = engine.services().world.now() - schedule.offset;
@@ -172,9 +184,15 @@ impl Line {
         for (slot, verdict) in due(next, progress.seen, self.watched, now, missed, window, MAX_WAITING) {
             let turn = match (verdict, schedule.overlap) {
                 (Verdict::Skip(reason), _) => Turn::Skip(reason),
-                (Verdict::Run { missed: true }, _) | (_, Overlap::Queue) => Turn::AfterPrevious,
+                (Verdict::Run { missed: true }, _) => {
+                    progress.missed_up_to = Some(slot);
+                    Turn::AfterPrevious
+                }
+                (_, Overlap::Queue) => Turn::AfterPrevious,
                 (_, Overlap::Allow) => Turn::AtOnce,
                 (_, Overlap::Cancel) => Turn::InsteadOfPrevious,
+                // What is caught up with is no previous run that a slot could overlap: every slot runs.
+                (_, Overlap::Skip) if missed == Missed::All && progress.catches_up() => Turn::AfterPrevious,
                 (_, Overlap::Skip) if self.is_busy(progress) || !progress.waiting.is_empty() => {
                     let previous = progress.last_run.as_deref().unwrap_or("before it");
                     Turn::Skip(format!("the run {previous} was still going on (overlap: skip)"))
@@ -238,7 +256,10 @@ impl Line {
             ledger: LedgerKey::Slot(self.key(slot)),
         };
         match self.engine.start(request).await {
-            Ok(Started::Run(run)) => progress.last_run = Some(run),
+            Ok(Started::Run(run)) => {
+                progress.last_run = Some(run);
+                progress.started = Some(slot);
+            }
             Ok(Started::Already(_)) => {}
             // The slot stays undecided, and those after it with it: the next start of the daemon decides them.
             Err(StartError::Shutdown) => std::future::pending().await,

@@ -45,7 +45,7 @@ impl Span {
     pub fn status(status: &str) -> Self {
         let tint = match status {
             "completed" | "running" | "trusted" => Tint::Good,
-            "failed" | "revoked" => Tint::Bad,
+            "failed" | "revoked" | "broken" => Tint::Bad,
             "cancelled" | "stopped" | "skipped" => Tint::Warning,
             _ => Tint::Plain,
         };

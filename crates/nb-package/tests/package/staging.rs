@@ -68,7 +68,7 @@ fn a_published_package_that_was_changed_is_not_taken_for_the_same() {
         change(&place);
         let error = stage(&package(), dir.path()).unwrap().publish().unwrap_err();
         assert!(matches!(error, PackageError::Occupied(_)), "{error}");
-        assert!(error.to_string().contains("delete that folder"));
+        assert!(error.to_string().contains("uninstall the agent"));
         assert_eq!(entries(dir.path()), ["hello"]);
     }
 }

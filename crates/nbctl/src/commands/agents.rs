@@ -92,11 +92,12 @@ pub(crate) fn agent_path(agent: &str) -> String {
 async fn switch(context: &Context, agent: &str, verb: &str) -> Result<(), Error> {
     let path = format!("{}/{verb}", agent_path(agent));
     let agent: AgentSummary = context.client()?.post(&path, &()).await?;
-    context.output.show(&agent, |agent, page| page.line(format!("{} is {}", agent.name, state(agent.state))))
+    context.output.show(&agent, |agent, page| page.line(format!("{} is {}", agent.name, state(agent))))
 }
 
-fn state(state: AgentState) -> &'static str {
-    match state {
+fn state(agent: &AgentSummary) -> &'static str {
+    match agent.state {
+        _ if agent.problem.is_some() => "broken",
         AgentState::Running => "running",
         AgentState::Stopped => "stopped",
     }
@@ -117,7 +118,7 @@ fn list(agents: &[AgentSummary], page: &mut Page) {
         table.row([
             Span::new(&agent.name, Tint::Strong),
             (&agent.version).into(),
-            Span::status(state(agent.state)),
+            Span::status(state(agent)),
             agent.tools.to_string().into(),
             agent.tasks.to_string().into(),
             agent.triggers.to_string().into(),
@@ -137,7 +138,7 @@ fn show(agent: &AgentView, page: &mut Page) {
     page.spans(&[
         Span::new(format!("{} {}", summary.name, summary.version), Tint::Strong),
         " is ".into(),
-        Span::status(state(summary.state)),
+        Span::status(state(summary)),
     ]);
     if !summary.description.is_empty() {
         page.block(2, &summary.description);
