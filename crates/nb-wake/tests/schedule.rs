@@ -173,6 +173,24 @@ async fn overlap_queue_runs_one_after_the_other() {
     assert_eq!(ran(&awake.home, "a"), ["00:10:00", "00:20:00", "00:30:00", "00:40:00"]);
 }
 
+#[tokio::test]
+async fn a_slot_that_comes_while_others_are_caught_up_with_is_not_dropped() {
+    let awake = awake(LONG, json!({"missed": "all", "overlap": "skip"}));
+    awake.home.world.asleep_until(at("00:10:00")).await;
+    let home = awake.ended().await;
+    home.world.set(at("00:25:00"));
+    let awake = Awake::new(home);
+    // 00:10 runs and 00:20 waits, when 00:30 comes.
+    awake.home.until("the first slot", || ran(&awake.home, "a") == ["00:10:00"]).await;
+    awake.home.world.asleep_until(at("00:30:00")).await;
+    pass(&awake.home, &[("00:30:00", "00:40:00")]).await;
+    for (count, slot) in [(1, "00:10:00"), (2, "00:20:00"), (3, "00:30:00")] {
+        awake.home.until("the next run", || awake.home.runs("a").len() == count).await;
+        assert_eq!(ran(&awake.home, "a").pop().as_deref(), Some(slot));
+        awake.home.engine.cancel_agent("a", "enough").await;
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn more_missed_slots_than_may_wait_all_run() {
     let awake = awake(TICK, json!({"interval": "1s", "missed": "all"}));
