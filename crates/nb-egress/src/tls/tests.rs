@@ -1,6 +1,6 @@
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, TcpListener};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
 use futures_util::future::BoxFuture;
@@ -10,8 +10,16 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use super::*;
 use crate::{Egress, EgressConfig, Request, Resolve};
 
-const CERTIFICATE: &[u8] = include_bytes!("../../tests/fixtures/tls.test.certificate.der");
-const KEY: &[u8] = include_bytes!("../../tests/fixtures/tls.test.key.der");
+/// A certificate that signs itself, for the name `tls.test`, and its key. Made anew in each run of the tests.
+struct Own {
+    certificate: Vec<u8>,
+    key: Vec<u8>,
+}
+
+static OWN: LazyLock<Own> = LazyLock::new(|| {
+    let made = rcgen::generate_simple_self_signed(["tls.test".to_owned()]).unwrap();
+    Own { certificate: made.cert.der().to_vec(), key: made.signing_key.serialize_der() }
+});
 
 /// Every name is this machine.
 struct Here;
@@ -24,12 +32,12 @@ impl Resolve for Here {
 
 /// Answers one request over TLS; its port.
 fn server(answer: &'static str) -> u16 {
-    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(KEY.to_vec()));
+    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(OWN.key.clone()));
     let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
         .with_safe_default_protocol_versions()
         .unwrap()
         .with_no_client_auth()
-        .with_single_cert(vec![CertificateDer::from(CERTIFICATE.to_vec())], key)
+        .with_single_cert(vec![CertificateDer::from(OWN.certificate.clone())], key)
         .unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
@@ -59,7 +67,7 @@ const OK: &str = "HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nsecure";
 #[tokio::test]
 async fn https_works_with_a_trusted_certificate() {
     let url = format!("https://tls.test:{}/", server(OK));
-    let response = fetch(Tls::trusting(&[CERTIFICATE]), url).await.unwrap();
+    let response = fetch(Tls::trusting(&[&OWN.certificate]), url).await.unwrap();
     assert_eq!((response.status, response.body.as_slice()), (200, b"secure".as_slice()));
 }
 
@@ -77,7 +85,7 @@ async fn a_certificate_of_a_stranger_is_refused_in_words() {
 async fn a_certificate_for_another_name_is_refused_in_words() {
     for host in ["other.test", "127.0.0.1"] {
         let url = format!("https://{host}:{}/", server(OK));
-        let error = fetch(Tls::trusting(&[CERTIFICATE]), url).await.unwrap_err();
+        let error = fetch(Tls::trusting(&[&OWN.certificate]), url).await.unwrap_err();
         assert_eq!(
             error,
             format!("no secure connection to host {host}: its certificate is for another name")
@@ -90,7 +98,8 @@ async fn a_server_that_does_not_speak_tls_is_an_error_of_the_secure_connection()
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || listener.accept().and_then(|(mut stream, _)| stream.write_all(OK.as_bytes())));
-    let error = fetch(Tls::trusting(&[CERTIFICATE]), format!("https://tls.test:{port}/")).await.unwrap_err();
+    let error =
+        fetch(Tls::trusting(&[&OWN.certificate]), format!("https://tls.test:{port}/")).await.unwrap_err();
     assert!(error.starts_with("no secure connection to host tls.test: "), "{error}");
 }
 
@@ -98,8 +107,9 @@ async fn a_server_that_does_not_speak_tls_is_an_error_of_the_secure_connection()
 async fn a_redirect_from_https_to_http_is_not_followed() {
     let port =
         server("HTTP/1.1 302 Found\r\nlocation: http://tls.test/plain?x=1\r\ncontent-length: 0\r\n\r\n");
-    let error =
-        fetch(Tls::trusting(&[CERTIFICATE]), format!("https://tls.test:{port}/a?x=1")).await.unwrap_err();
+    let error = fetch(Tls::trusting(&[&OWN.certificate]), format!("https://tls.test:{port}/a?x=1"))
+        .await
+        .unwrap_err();
     assert_eq!(
         error,
         format!(
