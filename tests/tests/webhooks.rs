@@ -323,7 +323,7 @@ fn a_webhook_whose_secret_is_unfit_turns_everything_away_and_says_why() {
         found["problem"].as_str().unwrap().to_owned()
     };
     assert!(problem("SHORT").contains("fewer than 16 bytes"), "{}", problem("SHORT"));
-    assert!(problem("EMPTY").contains("fewer than 16 bytes"), "{}", problem("EMPTY"));
+    assert!(problem("EMPTY").contains("no secret EMPTY"), "{}", problem("EMPTY"));
     assert!(problem("MISSING").contains("no secret MISSING"), "{}", problem("MISSING"));
     assert!(problem("OPEN").contains("OPEN"), "{}", problem("OPEN"));
     // A secret that is made fit counts at once.

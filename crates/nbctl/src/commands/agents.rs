@@ -286,12 +286,12 @@ mod tests {
         insta::assert_snapshot!(render(None, |page| list(&[summary(), broken.clone()], page)), @"
         NAME        VERSION  STATE    TOOLS  TASKS  TRIGGERS  SIGNED BY  DESCRIPTION
         hello       0.1.0    running      2      1         1  ada        Greets people in two languages
-        repo-watch  0.1.0    stopped      2      1         1  nobody     does not load: manifest.yaml:3: unknown key `nmae`
+        repo-watch  0.1.0    broken       2      1         1  nobody     does not load: manifest.yaml:3: unknown key `nmae`
         ");
         insta::assert_snapshot!(render(Some(90), |page| list(&[summary(), broken], page)), @"
         NAME        VERSION  STATE    TOOLS  TASKS  TRIGGERS  SIGNED BY  DESCRIPTION
         hello       0.1.0    running      2      1         1  ada        Greets people in two…
-        repo-watch  0.1.0    stopped      2      1         1  nobody     does not load:…
+        repo-watch  0.1.0    broken       2      1         1  nobody     does not load:…
         ");
         insta::assert_snapshot!(render(None, |page| list(&[], page)), @"
         no agent is installed
