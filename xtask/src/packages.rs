@@ -1,6 +1,6 @@
 //! What the tests need of the system.
 
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use crate::shell::{run, which, yellow};
 
@@ -45,8 +45,11 @@ pub(crate) fn install() -> Vec<String> {
     }
     if which("apt-get").is_some() && rustix::process::geteuid().is_root() {
         println!("installing {}", names.join(" "));
-        let apt =
-            |args: &[&str]| run(Command::new("apt-get").args(args).env("DEBIAN_FRONTEND", "noninteractive"));
+        let apt = |args: &[&str]| {
+            let mut command = Command::new("apt-get");
+            // What it unpacks is of no interest; what goes wrong is on stderr.
+            run(command.args(args).env("DEBIAN_FRONTEND", "noninteractive").stdout(Stdio::null()))
+        };
         let list = ["install", "-qq", "--yes", "--no-install-recommends"];
         let done = apt(&["update", "-qq"]).and_then(|()| apt(&[&list[..], &names[..]].concat()));
         if let Err(error) = done {
