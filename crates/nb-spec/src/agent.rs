@@ -6,14 +6,16 @@ use crate::chain::{self, Callable};
 use crate::document::Document;
 use crate::files::Files;
 use crate::manifest::{FILE_NAMES, Manifest};
+use crate::module::{self, Module};
+use crate::permission::UNSANDBOXED;
 use crate::problem::Problems;
 use crate::task::Task;
 use crate::tool::Tool;
 
 /// The most chains of an agent.
 const MAX_CHAINS: usize = 256;
-/// The most bytes of source that the tools of an agent have together: several tools may name the same file.
-const MAX_SOURCE_BYTES: usize = 16 << 20;
+/// The most bytes of code that the tools of an agent have together: several tools may name the same file.
+const MAX_CODE_BYTES: usize = 32 << 20;
 
 /// How strictly a name that this version does not know is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +33,8 @@ pub struct Agent {
     pub manifest: Manifest,
     /// Its tools by name.
     pub tools: BTreeMap<String, Tool>,
+    /// The files below `tools/lib`, which its tools can require.
+    pub modules: Vec<Module>,
     /// Its tasks by id.
     pub tasks: BTreeMap<String, Task>,
     /// What a person should know although the agent loads.
@@ -71,14 +75,21 @@ impl Agent {
         let permissions = manifest.as_ref().map(Manifest::requested).unwrap_or_default();
 
         let mut tools = BTreeMap::new();
-        let mut source_bytes = 0;
+        let modules = module::find(files, problems);
+        let mut code_bytes: usize = modules.iter().map(|module| module.text.len()).sum();
         for (index, entry) in manifest.iter().flat_map(|manifest| manifest.tools.iter().enumerate()) {
             let path = format!("tools.{index}");
             let Some(tool) = entry.resolve(&path, &document, files, problems) else { continue };
-            source_bytes += tool.source.len();
-            if source_bytes > MAX_SOURCE_BYTES {
-                let message =
-                    format!("the sources of the tools have more than {MAX_SOURCE_BYTES} bytes together");
+            if !tool.is_sandboxed() && !permissions.iter().any(|asked| asked.ability == UNSANDBOXED) {
+                let message = format!(
+                    "tool `{}`: `sandboxed: false` needs the permission `{UNSANDBOXED}`; add it to `permissions`",
+                    tool.name
+                );
+                document.error(problems, &format!("{path}.sandboxed"), message);
+            }
+            code_bytes += tool.size();
+            if code_bytes > MAX_CODE_BYTES {
+                let message = format!("the tools and modules have more than {MAX_CODE_BYTES} bytes together");
                 document.error(problems, &path, message);
                 break;
             }
@@ -120,7 +131,7 @@ impl Agent {
         {
             document.error(problems, "cartridge", format!("there is no file `{cartridge}`"));
         }
-        Some(Self { manifest, tools, tasks, warnings: Problems::default() })
+        Some(Self { manifest, tools, modules, tasks, warnings: Problems::default() })
     }
 }
 

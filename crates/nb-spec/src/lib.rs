@@ -8,7 +8,7 @@
 //! - [`files`]: the files of an agent, in memory.
 //! - [`problem`]: what is wrong, where, and what to do.
 //! - [`document`]: YAML text to a typed value; unknown keys, wrong types and the line each value stands on.
-//! - [`manifest`], [`trigger`], [`tool`], [`chain`]: the file formats.
+//! - [`manifest`], [`trigger`], [`tool`], [`module`], [`chain`]: the file formats.
 //! - [`timing`], [`cron_expression`]: when a schedule fires.
 //! - [`permission`]: what an agent may ask for, in words.
 //! - [`task`], [`template`], [`condition`]: the model that chains lower to.
@@ -27,6 +27,7 @@ pub mod cron_expression;
 pub mod document;
 pub mod files;
 pub mod manifest;
+pub mod module;
 mod order;
 pub mod permission;
 mod positions;
@@ -40,7 +41,8 @@ pub mod trigger;
 pub use agent::Agent;
 pub use files::Files;
 pub use manifest::Manifest;
+pub use module::Module;
 pub use permission::Permission;
 pub use problem::{Problem, Problems, Severity};
 pub use task::Task;
-pub use tool::{Lang, Tool};
+pub use tool::{Code, Lang, Tool};

@@ -4,7 +4,7 @@ use semver::Version;
 use serde::{Deserialize, Serialize};
 
 use crate::document::{Document, nearest};
-use crate::permission::{Permission, known_abilities};
+use crate::permission::{FILES_READ, Permission, UNSANDBOXED, known_abilities};
 use crate::problem::Problems;
 use crate::tool::{TOOL_KEYS, ToolEntry};
 use crate::trigger::Triggers;
@@ -241,6 +241,11 @@ impl Manifest {
                 document.error(problems, &path, message);
                 continue;
             }
+            if permission.ability == FILES_READ && permission.scope.is_none() {
+                let message = "`files.read` needs a folder; write for example files.read:~/notes".to_owned();
+                document.error(problems, &path, message);
+                continue;
+            }
             if permission.is_known() {
                 match permission.scope_problem() {
                     Some(message) if typo_is_error => document.error(problems, &path, message),
@@ -250,7 +255,7 @@ impl Manifest {
                 }
                 continue;
             }
-            match nearest(&permission.ability, known_abilities()) {
+            match nearest(&permission.ability, known_abilities().chain([FILES_READ, UNSANDBOXED])) {
                 Some(meant) if typo_is_error => {
                     document.error(
                         problems,

@@ -19,6 +19,12 @@ const KNOWN: &[(&str, &str)] = &[
     ("notify.user", "show you notifications"),
 ];
 
+/// The permission to read the files of one folder, which is its scope; for components that use WASI.
+pub const FILES_READ: &str = "files.read";
+
+/// The permission to run the tools that say `sandboxed: false`.
+pub const UNSANDBOXED: &str = "unsandboxed";
+
 /// The permission of one secret, which is its scope. Without a scope it means nothing: a secret is granted by name.
 pub const SECRET_USE: &str = "secret.use";
 
@@ -52,13 +58,25 @@ impl Permission {
 
     /// Whether this version gives it a meaning.
     pub fn is_known(&self) -> bool {
-        meaning(&self.ability).is_some() || (self.is_about_secrets() && self.scope.is_some())
+        match self.ability.as_str() {
+            SECRET_USE | FILES_READ => self.scope.is_some(),
+            UNSANDBOXED => true,
+            ability => meaning(ability).is_some(),
+        }
     }
 
     /// The permission in words for the person who grants it.
     pub fn in_words(&self) -> String {
-        if let (true, Some(name)) = (self.is_about_secrets(), &self.scope) {
-            return format!("send your secret {name} to the servers it may reach by name");
+        match (self.ability.as_str(), &self.scope) {
+            (SECRET_USE, Some(name)) => {
+                return format!("send your secret {name} to the servers it may reach by name");
+            }
+            (FILES_READ, Some(folder)) => return format!("read the files in {folder}"),
+            (UNSANDBOXED, _) => {
+                return "run tools OUTSIDE of the sandbox: with your files, your network and other programs"
+                    .to_owned();
+            }
+            _ => {}
         }
         let words = meaning(&self.ability).unwrap_or("unknown here: grants nothing");
         match &self.scope {
@@ -75,14 +93,25 @@ impl Permission {
                 "`{self}`: `{scope}` is not a host; write for example {0}:api.example.com, {0}:*.example.com or {0}:example.com:8443",
                 self.ability
             )),
+            FILES_READ => folder_problem(scope).map(|what| format!("`{self}`: {what}")),
             "http.fetch" | "data.fetch_url" | SECRET_USE => None,
             _ => Some(format!("`{self}`: `{}` has no scopes", self.ability)),
         }
     }
 
-    /// Whether holding `self` includes what `other` asks for: the same ability, and no scope or the same one.
+    /// Whether holding `self` includes what `other` asks for: the same ability, and no scope or the same one; a folder
+    /// includes those below it.
     pub fn covers(&self, other: &Self) -> bool {
-        self.ability == other.ability && (self.scope.is_none() || self.scope == other.scope)
+        let below = |folder: &String, other: &String| {
+            let folder = folder.trim_end_matches('/');
+            other.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        self.ability == other.ability
+            && match (&self.scope, &other.scope) {
+                (None, _) => true,
+                (Some(folder), Some(other)) if self.ability == FILES_READ => below(folder, other),
+                (scope, other) => scope == other,
+            }
     }
 }
 
@@ -95,6 +124,17 @@ impl fmt::Display for Permission {
 
 fn meaning(ability: &str) -> Option<&'static str> {
     KNOWN.iter().find(|(name, _)| *name == ability).map(|(_, words)| *words)
+}
+
+/// A folder is named from the root or from the home of the daemon's user.
+fn folder_problem(scope: &str) -> Option<&'static str> {
+    if !(scope.starts_with('/') || scope == "~" || scope.starts_with("~/")) {
+        Some("a folder begins with `/` or `~/`; write for example files.read:~/notes")
+    } else if scope.split('/').any(|part| part == ".." || part == ".") {
+        Some("a folder is named without `.` and `..`")
+    } else {
+        None
+    }
 }
 
 /// `host`, `*.host`, either with `:port`; an IPv6 address in brackets.

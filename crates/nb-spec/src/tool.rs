@@ -18,6 +18,17 @@ pub enum Lang {
     Fennel,
 }
 
+impl Lang {
+    /// A file's path without its ending, and the language that the ending stands for.
+    pub(crate) fn of_file(path: &str) -> Option<(&str, Self)> {
+        match path.rsplit_once('.')? {
+            (path, "lua") => Some((path, Self::Lua)),
+            (path, "fnl") => Some((path, Self::Fennel)),
+            _ => None,
+        }
+    }
+}
+
 /// An entry of `tools:` in a manifest, as written.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ToolEntry {
@@ -34,12 +45,19 @@ pub struct ToolEntry {
     pub fennel: Option<String>,
     /// A file of the package: `*.lua` or `*.fnl`.
     pub source: Option<String>,
-    /// A WebAssembly component of the package.
+    /// A WebAssembly component of the package, of the world `tool`.
     pub component: Option<String>,
+    /// False for a script that runs on native Lua, in a process of its own.
+    #[serde(default = "yes")]
+    pub sandboxed: bool,
+}
+
+fn yes() -> bool {
+    true
 }
 
 pub(crate) const TOOL_KEYS: &[&str] =
-    &["name", "description", "parameters", "lua", "fennel", "source", "component"];
+    &["name", "description", "parameters", "lua", "fennel", "source", "component", "sandboxed"];
 
 /// A tool with its source at hand.
 #[derive(Debug, Clone, PartialEq)]
@@ -50,12 +68,41 @@ pub struct Tool {
     pub description: String,
     /// JSON Schema of its parameters; an object without properties when none is given.
     pub parameters: Value,
-    /// Its language.
-    pub lang: Lang,
-    /// The file that holds the source, for messages.
+    /// The file that holds it, for messages.
     pub file: String,
-    /// The source. An inline one is preceded by empty lines, so that line numbers are those of the file.
-    pub source: String,
+    /// What runs.
+    pub code: Code,
+}
+
+/// What a tool runs.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Code {
+    /// A script.
+    Script {
+        /// Its language.
+        lang: Lang,
+        /// The source. An inline one is preceded by empty lines, so that line numbers are those of the file.
+        text: String,
+        /// False when it runs on native Lua, with everything that the daemon's user may do.
+        sandboxed: bool,
+    },
+    /// The bytes of a WebAssembly component.
+    Component(Vec<u8>),
+}
+
+impl Tool {
+    /// Whether it can reach no more than it was granted.
+    pub fn is_sandboxed(&self) -> bool {
+        !matches!(self.code, Code::Script { sandboxed: false, .. })
+    }
+
+    /// The bytes of its code.
+    pub(crate) fn size(&self) -> usize {
+        match &self.code {
+            Code::Script { text, .. } => text.len(),
+            Code::Component(bytes) => bytes.len(),
+        }
+    }
 }
 
 impl ToolEntry {
@@ -90,21 +137,44 @@ impl ToolEntry {
             fail("name", "needs exactly one of `lua`, `fennel`, `source` and `component`".to_owned());
             return None;
         }
-        if self.component.is_some() {
-            fail(
-                "component",
-                "WebAssembly components cannot be tools in this version; use Lua or Fennel".to_owned(),
-            );
-            return None;
+        let (file, code) = self.code(path, document, files, &mut fail)?;
+        let parameters = self.parameters.clone().unwrap_or_else(|| json!({"type": "object"}));
+        let (name, description) = (self.name.clone(), self.description.clone());
+        Some(Tool { name, description, parameters, file, code })
+    }
+
+    /// The file with the tool's code, and the code.
+    fn code(
+        &self,
+        path: &str,
+        document: &Document<'_>,
+        files: &Files,
+        fail: &mut impl FnMut(&str, String),
+    ) -> Option<(String, Code)> {
+        let sandboxed = self.sandboxed;
+        if let Some(name) = &self.component {
+            let Some(bytes) = files.get(name) else {
+                fail("component", format!("there is no file `{name}`"));
+                return None;
+            };
+            if !sandboxed {
+                fail(
+                    "sandboxed",
+                    "a component always runs in the sandbox; only scripts can leave it".to_owned(),
+                );
+                return None;
+            }
+            return Some((name.clone(), Code::Component(bytes.to_vec())));
         }
-        let (lang, file, source) = if let Some(name) = &self.source {
-            let lang = match name.rsplit_once('.') {
-                Some((_, "lua")) => Lang::Lua,
-                Some((_, "fnl")) => Lang::Fennel,
-                _ => {
-                    fail("source", format!("`{name}` must end in .lua or .fnl"));
-                    return None;
-                }
+        if let Some(name) = &self.source {
+            let Some((_, lang)) = Lang::of_file(name) else {
+                fail(
+                    "source",
+                    format!(
+                        "`{name}` must end in .lua or .fnl; a WebAssembly component is named by `component`"
+                    ),
+                );
+                return None;
             };
             let Some(bytes) = files.get(name) else {
                 fail("source", format!("there is no file `{name}`"));
@@ -114,15 +184,12 @@ impl ToolEntry {
                 fail("source", format!("`{name}` is not UTF-8 text"));
                 return None;
             };
-            (lang, name.clone(), text.to_owned())
-        } else {
-            let (key, lang) = if self.lua.is_some() { ("lua", Lang::Lua) } else { ("fennel", Lang::Fennel) };
-            let text = self.lua.as_ref().or(self.fennel.as_ref())?;
-            let before = document.content_line(&format!("{path}.{key}")).unwrap_or(1) - 1;
-            (lang, document.file().to_owned(), "\n".repeat(before) + text)
-        };
-        let parameters = self.parameters.clone().unwrap_or_else(|| json!({"type": "object"}));
-        let (name, description) = (self.name.clone(), self.description.clone());
-        Some(Tool { name, description, parameters, lang, file, source })
+            return Some((name.clone(), Code::Script { lang, text: text.to_owned(), sandboxed }));
+        }
+        let (key, lang) = if self.lua.is_some() { ("lua", Lang::Lua) } else { ("fennel", Lang::Fennel) };
+        let text = self.lua.as_ref().or(self.fennel.as_ref())?;
+        let before = document.content_line(&format!("{path}.{key}")).unwrap_or(1) - 1;
+        let text = "\n".repeat(before) + text;
+        Some((document.file().to_owned(), Code::Script { lang, text, sandboxed }))
     }
 }

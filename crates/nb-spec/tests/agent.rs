@@ -1,7 +1,7 @@
 //! A folder of files becomes an agent, or every reason why not.
 
 use nb_spec::agent::Strictness;
-use nb_spec::{Agent, Files};
+use nb_spec::{Agent, Code, Files, Tool};
 
 const MANIFEST: &str = "name: demo\nversion: 1.0.0\n";
 
@@ -193,6 +193,13 @@ steps:
     assert_eq!(order, ["first", "last"]);
 }
 
+fn script(tool: &Tool) -> &str {
+    match &tool.code {
+        Code::Script { text, .. } => text,
+        Code::Component(_) => panic!("{} is a component", tool.name),
+    }
+}
+
 #[test]
 fn a_tool_is_read_from_a_file_or_from_the_manifest_with_its_lines() {
     let manifest = "\
@@ -207,7 +214,8 @@ tools:
 ";
     let agent = load(&[("manifest.yaml", manifest), ("tools/file.fnl", "(+ 1 2)\n")]);
     assert_eq!(
-        agent.tools["inline"].source, "\n\n\n\n\nreturn 1\n",
+        script(&agent.tools["inline"]),
+        "\n\n\n\n\nreturn 1\n",
         "line 6 of the manifest is line 6 of the source"
     );
     assert_eq!(agent.tools["file"].file, "tools/file.fnl");
