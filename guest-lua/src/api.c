@@ -7,26 +7,26 @@
 #include <string.h>
 
 #include "guest.h"
-#include "tool.h"
+
 
 static Text args; /* of the call that is being made; kept from call to call */
 
-static int raise_refusal(lua_State *L, tool_string_t *refusal) {
+static int raise_refusal(lua_State *L, interpreter_string_t *refusal) {
   luaL_where(L, 1);
   lua_pushlstring(L, (const char *)refusal->ptr, refusal->len);
-  tool_string_free(refusal);
+  interpreter_string_free(refusal);
   lua_concat(L, 2);
   return lua_error(L);
 }
 
 /* Asks the host with `args`, and pushes what it answers. */
 static int invoke(lua_State *L, const char *ability, size_t ability_len) {
-  tool_string_t name = {.ptr = (uint8_t *)ability, .len = ability_len};
-  tool_string_t json = {.ptr = (uint8_t *)args.at, .len = args.len};
-  tool_string_t answer, refusal;
+  interpreter_string_t name = {.ptr = (uint8_t *)ability, .len = ability_len};
+  interpreter_string_t json = {.ptr = (uint8_t *)args.at, .len = args.len};
+  interpreter_string_t answer, refusal;
   if (!nanobot_sandbox_host_invoke(&name, &json, &answer, &refusal)) return raise_refusal(L, &refusal);
   const char *error = json_decode(L, (const char *)answer.ptr, answer.len);
-  tool_string_free(&answer);
+  interpreter_string_free(&answer);
   if (error != NULL) return luaL_error(L, "the host's answer is not JSON: %s", error);
   return 1;
 }

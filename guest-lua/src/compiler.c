@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "guest.h"
-#include "tool.h"
 
 /* Not const: these texts are cleared once they are loaded, so that the image need not carry them. */
 static char fennel_source[] = {
@@ -13,7 +12,8 @@ static char compiler_source[] = {
 #embed "compiler.lua"
 };
 
-static char compile_key; /* its address is the registry key of compiler.lua's `compile` */
+/* Their addresses are the registry keys of compiler.lua's functions. */
+static char compile_key, add_file_key;
 
 static void load_embedded(lua_State *L, const char *source, size_t len, const char *name) {
   if (luaL_loadbufferx(L, source, len, name, "t") != LUA_OK) __builtin_trap();
@@ -57,7 +57,8 @@ lua_State *compiler_new(void) {
   push_globals_copy(L);
   luaL_requiref(L, LUA_DBLIBNAME, luaopen_debug, 0); /* Fennel's own tracebacks */
   lua_setfield(L, -2, LUA_DBLIBNAME);
-  call_embedded(L, 2, 1);
+  call_embedded(L, 2, 2);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, &add_file_key);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &compile_key);
   lua_gc(L, LUA_GCCOLLECT);
   return L;
@@ -98,44 +99,53 @@ void compiler_forget_sources(void) {
   memset(compiler_source, 0, sizeof compiler_source);
 }
 
-static Text chunk_name;
+/* A file that a Fennel macro may come from. */
+void compiler_add_file(lua_State *L, const char *file, const char *text, size_t len) {
+  lua_rawgetp(L, LUA_REGISTRYINDEX, &add_file_key);
+  lua_pushstring(L, file);
+  lua_pushlstring(L, text, len);
+  lua_call(L, 2, 0);
+}
 
 /* Replaces what it is told about by the Lua source on the stack; or tells `failure` and returns false. */
-static bool translate(lua_State *L, const char *name, const char *source, size_t len) {
+static bool translate(lua_State *L, const char *file, const char *text, size_t len) {
   lua_rawgetp(L, LUA_REGISTRYINDEX, &compile_key);
-  lua_pushlstring(L, source, len);
-  lua_pushstring(L, name);
-  lua_call(L, 2, 3);
-  if (!lua_isnil(L, -3)) {
-    lua_pop(L, 2);
+  lua_pushlstring(L, text, len);
+  lua_pushstring(L, file);
+  lua_call(L, 2, 5);
+  if (!lua_isnil(L, -5)) {
+    lua_pop(L, 4);
     return true;
   }
   size_t message_len;
-  const char *message = lua_tolstring(L, -2, &message_len);
-  failure_set(L, TOOL_ERROR_KIND_SYNTAX, message, message_len);
-  if (lua_isinteger(L, -1)) {
-    failure.has_line = true;
-    failure.line = (uint32_t)lua_tointeger(L, -1);
+  const char *message = lua_tolstring(L, -4, &message_len);
+  failure_set(L, NANOBOT_SANDBOX_HOST_ERROR_KIND_SYNTAX, message, message_len);
+  if (lua_isstring(L, -3)) {
+    failure.file = lua_tostring(L, -3); /* the files of a compilation are kept by compiler.lua */
+    failure.line = (uint32_t)lua_tointeger(L, -2);
+    failure.column = (uint32_t)lua_tointeger(L, -1);
   }
   return false;
 }
 
+static Text chunk_name;
+
 /* Pushes the function that a source text is; or tells `failure` and returns false. */
-bool compiler_compile(lua_State *L, bool fennel, const char *name, const char *source, size_t len) {
+bool compiler_compile(lua_State *L, bool fennel, const char *file, const char *text, size_t len) {
   text_clear(&chunk_name);
   text_put(L, &chunk_name, "@", 1);
-  text_put(L, &chunk_name, name, strlen(name) + 1);
+  text_put(L, &chunk_name, file, strlen(file) + 1);
   luaL_loadbufferx(L, "", 0, chunk_name.at, "t"); /* only for how Lua writes this name */
   failure_expect_source(L);
   lua_pop(L, 1);
   if (fennel) {
-    if (!translate(L, name, source, len)) return false;
-    source = lua_tolstring(L, -1, &len);
+    if (!translate(L, file, text, len)) return false;
+    text = lua_tolstring(L, -1, &len);
   }
-  int status = luaL_loadbufferx(L, source, len, chunk_name.at, "t");
+  int status = luaL_loadbufferx(L, text, len, chunk_name.at, "t");
   if (status == LUA_OK) return true;
   if (status == LUA_ERRMEM) lua_error(L);
-  source = lua_tolstring(L, -1, &len);
-  failure_set(L, TOOL_ERROR_KIND_SYNTAX, source, len);
+  text = lua_tolstring(L, -1, &len);
+  failure_set(L, NANOBOT_SANDBOX_HOST_ERROR_KIND_SYNTAX, text, len);
   return false;
 }

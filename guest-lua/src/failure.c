@@ -3,41 +3,71 @@
 #include <string.h>
 
 #include "guest.h"
-#include "tool.h"
+
 
 #define MAX_MESSAGE 4096 /* bytes; a script can raise an error of any size */
 
 Failure failure;
 
-static char source[LUA_IDSIZE]; /* as Lua writes it in front of messages */
+/* The files that an error can be in: the script and the modules that it has required so far. */
+typedef struct {
+  char shown[LUA_IDSIZE]; /* as Lua writes it in front of messages */
+  char *file;
+} KnownSource;
 
-/* Errors that are raised from here on are of the function on top of the stack. */
+static KnownSource *sources;
+static size_t source_count;
+
+/* Errors that are raised from here on may be of the function on top of the stack. */
 void failure_expect_source(lua_State *L) {
   lua_Debug info;
   lua_pushvalue(L, -1);
   lua_getinfo(L, ">S", &info);
-  memcpy(source, info.short_src, sizeof source);
+  KnownSource *more = realloc(sources, (source_count + 1) * sizeof *sources);
+  char *file = strdup(info.source + 1); /* behind the @ that says that it is a file's name */
+  if (more == NULL || file == NULL) luaL_error(L, "not enough memory");
+  sources = more;
+  memcpy(sources[source_count].shown, info.short_src, LUA_IDSIZE);
+  sources[source_count++].file = file;
 }
 
-/* The line in a position `source:line: ` at the start of a message, and the length of that position; or 0. */
-static size_t position(const char *message, size_t len, uint32_t *line) {
-  size_t at = strlen(source);
-  if (at == 0 || len < at + 3 || memcmp(message, source, at) != 0 || message[at] != ':') return 0;
-  size_t digits = ++at;
-  uint32_t number = 0;
-  while (at < len && at - digits < 9 && message[at] >= '0' && message[at] <= '9') {
-    number = number * 10 + (uint32_t)(message[at++] - '0');
+static const KnownSource *source_shown_as(const char *text, size_t len) {
+  for (size_t i = 0; i < source_count; i++) {
+    if (strlen(sources[i].shown) == len && memcmp(sources[i].shown, text, len) == 0) return &sources[i];
   }
-  if (at == digits || len < at + 2 || message[at] != ':' || message[at + 1] != ' ') return 0;
-  *line = number;
-  return at + 2;
+  return NULL;
+}
+
+/* The same name, for as long as the instance lives; NULL when errors are not expected there. */
+const char *failure_known_file(const char *name) {
+  for (size_t i = 0; i < source_count; i++) {
+    if (strcmp(sources[i].file, name) == 0) return sources[i].file;
+  }
+  return NULL;
+}
+
+/* Reads a position `source:line: ` at the start of a message and returns its length; or 0. */
+static size_t position(const char *message, size_t len) {
+  for (size_t i = 0; i < source_count; i++) {
+    size_t at = strlen(sources[i].shown);
+    if (len < at + 3 || memcmp(message, sources[i].shown, at) != 0 || message[at] != ':') continue;
+    size_t digits = ++at;
+    uint32_t number = 0;
+    while (at < len && at - digits < 9 && message[at] >= '0' && message[at] <= '9') {
+      number = number * 10 + (uint32_t)(message[at++] - '0');
+    }
+    if (at == digits || len < at + 2 || message[at] != ':' || message[at + 1] != ' ') continue;
+    failure.file = sources[i].file;
+    failure.line = number;
+    return at + 2;
+  }
+  return 0;
 }
 
 /* An error that left a coroutine has a position of its own in front of the inner one; the innermost counts. */
 static void set_message(lua_State *L, const char *message, size_t len) {
   size_t skip;
-  while ((skip = position(message, len, &failure.line)) > 0) {
-    failure.has_line = true;
+  while ((skip = position(message, len)) > 0) {
     message += skip;
     len -= skip;
   }
@@ -52,10 +82,11 @@ static void set_message(lua_State *L, const char *message, size_t len) {
 
 static void find_line(lua_State *L) {
   lua_Debug info;
-  for (int level = 0; !failure.has_line && lua_getstack(L, level, &info); level++) {
+  for (int level = 0; failure.file == NULL && lua_getstack(L, level, &info); level++) {
     lua_getinfo(L, "Sl", &info);
-    if (info.currentline > 0 && strcmp(info.short_src, source) == 0) {
-      failure.has_line = true;
+    const KnownSource *source = source_shown_as(info.short_src, strlen(info.short_src));
+    if (info.currentline > 0 && source != NULL) {
+      failure.file = source->file;
       failure.line = (uint32_t)info.currentline;
     }
   }
@@ -104,12 +135,13 @@ void failure_writing_result(void) { writing_result = true; }
 /* A message handler for lua_pcall. */
 int failure_handler(lua_State *L) {
   size_t len;
-  failure.kind = TOOL_ERROR_KIND_RUNTIME;
-  failure.has_line = false;
+  failure.kind = NANOBOT_SANDBOX_HOST_ERROR_KIND_RUNTIME;
+  failure.file = NULL;
+  failure.column = 0;
   const char *message = message_of(L, &len);
   set_message(L, message, len);
   if (writing_result) {
-    failure.kind = TOOL_ERROR_KIND_VALUE;
+    failure.kind = NANOBOT_SANDBOX_HOST_ERROR_KIND_VALUE;
     return 1;
   }
   find_line(L);
@@ -120,7 +152,8 @@ int failure_handler(lua_State *L) {
 /* An error without a traceback. A position at the start of the message becomes the line. */
 void failure_set(lua_State *L, int kind, const char *message, size_t len) {
   failure.kind = kind;
-  failure.has_line = false;
+  failure.file = NULL;
+  failure.column = 0;
   text_clear(&failure.traceback);
   set_message(L, message, len);
 }
@@ -128,8 +161,9 @@ void failure_set(lua_State *L, int kind, const char *message, size_t len) {
 /* Lua does not call a message handler for this one; and nothing here may ask Lua for memory. */
 void failure_out_of_memory(void) {
   static const char message[] = "not enough memory";
-  failure.kind = TOOL_ERROR_KIND_MEMORY;
-  failure.has_line = false;
+  failure.kind = NANOBOT_SANDBOX_HOST_ERROR_KIND_MEMORY;
+  failure.file = NULL;
+  failure.column = 0;
   text_clear(&failure.traceback);
   text_clear(&failure.message);
   text_try_put(&failure.message, message, strlen(message));

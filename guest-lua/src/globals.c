@@ -5,7 +5,7 @@
 
 #include "guest.h"
 #include "lstate.h" /* luaE_setdebt: the public interface sets ratios, not a first time */
-#include "tool.h"
+
 
 /* What a script may allocate before the first collection. A fresh state is small, so that Lua would collect at once,
  * and most calls are over before there is anything to gain. */
@@ -55,7 +55,7 @@ static int print_line(lua_State *L) {
     text_put_utf8(L, &line, text, len);
     lua_pop(L, 1);
   }
-  tool_string_t out = {.ptr = (uint8_t *)line.at, .len = line.len};
+  interpreter_string_t out = {.ptr = (uint8_t *)line.at, .len = line.len};
   nanobot_sandbox_host_log(&out);
   return 0;
 }
@@ -194,10 +194,11 @@ lua_State *globals_new(void) {
  * Takes what is free between the blocks of the image, for good. What a call allocates then lies together behind the
  * image, instead of in holes all over it: each page that a call writes has to be restored afterwards.
  *
- * FREE_BYTES stay free behind the image: enough for most calls, because growing a memory is a system call; and not
- * more, because the kernel looks at each page of it after each call.
+ * FREE_BYTES stay free behind the image: enough for small calls, because growing a memory is a system call; and not
+ * more, because the kernel looks at each page of it after each call, and what one large call wrote in it is restored
+ * after each later call in the same place. What a memory grew by is given back.
  */
-#define FREE_BYTES (128 << 10)
+#define FREE_BYTES (32 << 10)
 
 void globals_fill_holes(void) {
   const char *end = sbrk(0);

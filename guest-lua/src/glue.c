@@ -1,13 +1,13 @@
-/* The component's exports: init, compile, run. */
+/* The component's exports init and run, and what they share with compile.c. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "guest.h"
-#include "tool.h"
+
 
 static lua_State *compiler, *scripts;
 
-void exports_tool_init(void) {
+void exports_interpreter_init(void) {
   if (scripts != NULL) return;
   compiler = compiler_new();
   globals_fill_holes(); /* so that what a script uses lies together as well */
@@ -20,22 +20,24 @@ void exports_tool_init(void) {
 /* ---- answers: memory that the generated code gives back after the call ---- */
 
 /* Hands a text over; it is empty afterwards. */
-static tool_string_t take(Text *text) {
-  tool_string_t string = {.ptr = (uint8_t *)text->at, .len = text->len};
+static interpreter_string_t take(Text *text) {
+  interpreter_string_t string = {.ptr = (uint8_t *)text->at, .len = text->len};
   *text = (Text){0};
   return string;
 }
 
-static void take_failure(tool_script_error_t *error) {
-  error->kind = (tool_error_kind_t)failure.kind;
+static void take_failure(interpreter_script_error_t *error) {
+  error->kind = (nanobot_sandbox_host_error_kind_t)failure.kind;
   error->message = take(&failure.message);
-  error->line.is_some = failure.has_line;
-  error->line.val = failure.line;
+  error->position.is_some = failure.file != NULL;
+  if (failure.file != NULL) {
+    interpreter_string_dup(&error->position.val.file, failure.file);
+    error->position.val.line = failure.line;
+    error->position.val.column.is_some = failure.column > 0;
+    error->position.val.column.val = failure.column;
+  }
   error->traceback = take(&failure.traceback);
 }
-
-/* Does its work for a request; leaves its error in `failure` and answers false, or raises one. */
-typedef bool Body(lua_State *L, void *request);
 
 typedef struct {
   Body *body;
@@ -49,7 +51,13 @@ static int call_body(lua_State *L) {
   return 1;
 }
 
-static bool protect(lua_State *state, Body *body, void *request, tool_script_error_t *error) {
+lua_State *glue_compiler(void) {
+  exports_interpreter_init();
+  return compiler;
+}
+
+/* Runs a body, which leaves its error in `failure` and answers false, or raises one. */
+bool glue_protect(lua_State *state, Body *body, void *request, interpreter_script_error_t *error) {
   static const char handling[] = "an error was raised while another one was handled";
   Protected call = {.body = body, .request = request};
   lua_settop(state, 0);
@@ -59,74 +67,44 @@ static bool protect(lua_State *state, Body *body, void *request, tool_script_err
   int status = lua_pcall(state, 1, 1, 1);
   if (status == LUA_OK && lua_toboolean(state, -1)) return true;
   if (status == LUA_ERRMEM) failure_out_of_memory();
-  if (status == LUA_ERRERR) failure_set(state, TOOL_ERROR_KIND_RUNTIME, handling, strlen(handling));
+  if (status == LUA_ERRERR) failure_set(state, NANOBOT_SANDBOX_HOST_ERROR_KIND_RUNTIME, handling, strlen(handling));
   take_failure(error);
   return false;
-}
-
-/* ---- compile ---- */
-
-typedef struct {
-  tool_lang_t lang;
-  tool_string_t *name, *source;
-  Text bytecode;
-} Compilation;
-
-static int write_bytecode(lua_State *, const void *bytes, size_t len, void *bytecode) {
-  return text_try_put(bytecode, bytes, len) ? 0 : 1;
-}
-
-static bool compile(lua_State *L, void *request) {
-  Compilation *c = request;
-  lua_pushlstring(L, (const char *)c->name->ptr, c->name->len); /* with the zero that Lua's C interface wants */
-  const char *name = lua_tostring(L, -1);
-  bool fennel = c->lang == TOOL_LANG_FENNEL;
-  if (!compiler_compile(L, fennel, name, (const char *)c->source->ptr, c->source->len)) return false;
-  const int keep_lines = 0;
-  if (lua_dump(L, write_bytecode, &c->bytecode, keep_lines) != 0) luaL_error(L, "not enough memory");
-  return true;
-}
-
-bool exports_tool_compile(tool_lang_t lang, tool_string_t *name, tool_string_t *source, tool_list_u8_t *chunk,
-                          tool_script_error_t *error) {
-  Compilation compilation = {.lang = lang, .name = name, .source = source};
-  exports_tool_init();
-  bool compiled = protect(compiler, compile, &compilation, error);
-  tool_string_free(name);
-  tool_string_free(source);
-  if (!compiled) return false;
-  chunk->ptr = (uint8_t *)compilation.bytecode.at;
-  chunk->len = compilation.bytecode.len;
-  return true;
 }
 
 /* ---- run ---- */
 
 typedef struct {
-  tool_list_u8_t *chunk;
-  tool_string_t *variables;
+  interpreter_list_u8_t *chunk;
+  interpreter_string_t *variables;
   Text result;
 } Run;
 
-static bool load_chunk(lua_State *L, tool_list_u8_t *chunk) {
+static bool load_chunk(lua_State *L, interpreter_list_u8_t *chunk) {
   static const char refused[] = "this chunk was not compiled by this component";
-  int status = luaL_loadbufferx(L, (const char *)chunk->ptr, chunk->len, "=chunk", "b");
+  Program program;
+  Part script;
+  int status = LUA_ERRSYNTAX;
+  if (program_open(&program, (const char *)chunk->ptr, chunk->len) && program_next(&program, &script)) {
+    status = luaL_loadbufferx(L, script.code, script.code_len, "=chunk", "b");
+  }
   if (status == LUA_ERRSYNTAX) {
-    failure_set(L, TOOL_ERROR_KIND_CHUNK, refused, strlen(refused));
+    failure_set(L, NANOBOT_SANDBOX_HOST_ERROR_KIND_CHUNK, refused, strlen(refused));
     return false;
   }
   if (status != LUA_OK) lua_error(L);
   failure_expect_source(L);
+  require_open(L, &program);
   return true;
 }
 
 /* Each key of the object becomes a global. */
-static bool set_variables(lua_State *L, tool_string_t *variables) {
+static bool set_variables(lua_State *L, interpreter_string_t *variables) {
   const char *error = json_decode(L, (const char *)variables->ptr, variables->len);
   if (error == NULL && !json_is_object(L, -1)) error = lua_pushliteral(L, "an object was expected");
   if (error != NULL) {
     error = lua_pushfstring(L, "the variables are not a JSON object: %s", error);
-    failure_set(L, TOOL_ERROR_KIND_VALUE, error, strlen(error));
+    failure_set(L, NANOBOT_SANDBOX_HOST_ERROR_KIND_VALUE, error, strlen(error));
     return false;
   }
   int object = lua_gettop(L);
@@ -150,13 +128,13 @@ static bool run(lua_State *L, void *request) {
   return true;
 }
 
-bool exports_tool_run(tool_list_u8_t *chunk, tool_string_t *variables, tool_string_t *result,
-                      tool_script_error_t *error) {
+bool exports_interpreter_run(interpreter_list_u8_t *chunk, interpreter_string_t *variables, interpreter_string_t *result,
+                      interpreter_script_error_t *error) {
   Run request = {.chunk = chunk, .variables = variables};
-  exports_tool_init();
-  bool ran = protect(scripts, run, &request, error);
-  tool_list_u8_free(chunk);
-  tool_string_free(variables);
+  exports_interpreter_init();
+  bool ran = glue_protect(scripts, run, &request, error);
+  interpreter_list_u8_free(chunk);
+  interpreter_string_free(variables);
   if (ran) *result = take(&request.result);
   return ran;
 }

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "interpreter.h"
 #include "lauxlib.h"
 #include "lua.h"
 #include "lualib.h"
@@ -47,13 +48,14 @@ void globals_finish(void);
 
 /* failure.c */
 typedef struct {
-  int kind; /* tool_error_kind_t */
+  int kind; /* nanobot_sandbox_host_error_kind_t */
   Text message, traceback;
-  bool has_line;
-  uint32_t line;
+  const char *file; /* NULL when it is nowhere in particular */
+  uint32_t line, column; /* a column of 0 is not known */
 } Failure;
 extern Failure failure;
 void failure_expect_source(lua_State *L);
+const char *failure_known_file(const char *name);
 int failure_handler(lua_State *L);
 void failure_set(lua_State *L, int kind, const char *message, size_t len);
 void failure_out_of_memory(void);
@@ -63,6 +65,31 @@ void failure_writing_result(void);
 lua_State *compiler_new(void);
 void compiler_push_view(lua_State *L);
 void compiler_forget_sources(void);
-bool compiler_compile(lua_State *L, bool fennel, const char *name, const char *source, size_t len);
+void compiler_add_file(lua_State *L, const char *file, const char *text, size_t len);
+bool compiler_compile(lua_State *L, bool fennel, const char *file, const char *text, size_t len);
+
+/* program.c */
+typedef struct {
+  const char *at, *end;
+  int left; /* parts that were not read yet */
+} Program;
+typedef struct {
+  const char *name, *code;
+  size_t name_len, code_len;
+} Part;
+#define PROGRAM_MAX_PARTS 255
+bool program_begin(Text *chunk, int parts);
+bool program_put(Text *chunk, const char *name, size_t name_len, const char *code, size_t code_len);
+bool program_open(Program *program, const char *bytes, size_t len);
+bool program_next(Program *program, Part *part);
+
+/* require.c */
+bool require_means(const char *name, size_t len, const char *module, size_t module_len);
+void require_open(lua_State *L, const Program *program);
+
+/* glue.c */
+typedef bool Body(lua_State *L, void *request);
+bool glue_protect(lua_State *L, Body *body, void *request, interpreter_script_error_t *error);
+lua_State *glue_compiler(void);
 
 #endif

@@ -1,4 +1,4 @@
-//! The compiled component on disk: loading it takes a millisecond, compiling it some hundred.
+//! Compiled components on disk: loading one takes a millisecond, compiling it some hundred.
 //!
 //! What is in the cache is machine code that this process will run. So it is used only when it lies in a folder, and
 //! is a file, that belong to the user of this process and that nobody else can write; and only when its checksum is
@@ -11,57 +11,81 @@ use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use rustix::fs::{FileType, Mode, OFlags, Stat};
 use sha2::{Digest, Sha256};
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
-use crate::error::SandboxError;
-
 const CHECKSUM_BYTES: usize = 32;
 
 /// Larger than any compiled component; the file is read whole.
 const MAX_FILE_BYTES: u64 = 256 << 20;
 
-/// Loads a component from the cache, or compiles it and keeps it there.
+/// The start of a file's name tells what it is, and how many of the kind are worth keeping: of the guest the one of
+/// this version; of tools those that were compiled last.
+#[derive(Clone, Copy)]
+struct Kind {
+    prefix: &'static str,
+    kept: usize,
+}
+
+const GUEST: Kind = Kind { prefix: "guest-", kept: 1 };
+const TOOL: Kind = Kind { prefix: "tool-", kept: 100 };
+
+/// Loads the guest from the cache, or compiles it and keeps it there.
 ///
 /// It is loaded twice, because the engine prefers to give a place in its pool to the component that was there before:
 /// the calls of one of the two do not have to restore what those of the other one wrote.
-pub(crate) fn load(
+pub(crate) fn load_guest(
     engine: &Engine,
     wasm: &[u8],
     folder: Option<&Path>,
-) -> Result<[Component; 2], SandboxError> {
-    let unusable = |error: wasmtime::Error| SandboxError::Component(format!("{error:#}"));
-    let compile = || Artefact::compile(engine, wasm).map_err(unusable);
-    let Some(folder) = folder else { return compile()?.load_twice(engine).map_err(unusable) };
-    let name = file_name(engine, wasm);
+) -> wasmtime::Result<[Component; 2]> {
+    load(engine, wasm, folder, GUEST, |artefact| Ok([artefact.load(engine)?, artefact.load(engine)?]))
+}
+
+/// The same for a component that is a tool.
+pub(crate) fn load_tool(engine: &Engine, wasm: &[u8], folder: Option<&Path>) -> wasmtime::Result<Component> {
+    load(engine, wasm, folder, TOOL, |artefact| artefact.load(engine))
+}
+
+fn load<T>(
+    engine: &Engine,
+    wasm: &[u8],
+    folder: Option<&Path>,
+    kind: Kind,
+    load: impl Fn(&Artefact) -> wasmtime::Result<T>,
+) -> wasmtime::Result<T> {
+    let Some(folder) = folder else { return load(&Artefact::compile(engine, wasm)?) };
+    let name = file_name(engine, wasm, kind);
     match Artefact::read(folder, &name) {
-        Ok(Some(artefact)) => match artefact.load_twice(engine) {
-            Ok(components) => return Ok(components),
-            Err(error) => tracing::warn!(?folder, name, "the compiled guest is not usable: {error:#}"),
+        Ok(Some(artefact)) => match load(&artefact) {
+            Ok(loaded) => return Ok(loaded),
+            Err(error) => tracing::warn!(?folder, name, "a compiled component is not usable: {error:#}"),
         },
         Ok(None) => {}
-        Err(error) => tracing::warn!(?folder, name, "the compiled guest is not used: {error}"),
+        Err(error) => tracing::warn!(?folder, name, "a compiled component is not used: {error}"),
     }
-    let artefact = compile()?;
-    if let Err(error) = artefact.write(folder, &name) {
-        tracing::warn!(
+    let artefact = Artefact::compile(engine, wasm)?;
+    match artefact.write(folder, &name) {
+        Ok(()) => remove_older(folder, &name, kind),
+        Err(error) => tracing::warn!(
             ?folder,
             name,
-            "the compiled guest cannot be kept, so that the next start is slower: {error}"
-        );
+            "a compiled component cannot be kept, so that the next start is slower: {error}"
+        ),
     }
-    artefact.load_twice(engine).map_err(unusable)
+    load(&artefact)
 }
 
 /// Another engine, other settings or another component is another file.
-fn file_name(engine: &Engine, wasm: &[u8]) -> String {
+fn file_name(engine: &Engine, wasm: &[u8], kind: Kind) -> String {
     let mut hasher = DefaultHasher::new();
     engine.precompile_compatibility_hash().hash(&mut hasher);
     let component = hex::encode(Sha256::digest(wasm));
-    format!("guest-{:016x}-{}.cwasm", hasher.finish(), component.split_at(16).0)
+    format!("{}{:016x}-{}.cwasm", kind.prefix, hasher.finish(), component.split_at(16).0)
 }
 
 /// The bytes of a compiled component that can be trusted: just compiled, or read with all checks.
@@ -70,10 +94,6 @@ struct Artefact(Vec<u8>);
 impl Artefact {
     fn compile(engine: &Engine, wasm: &[u8]) -> wasmtime::Result<Self> {
         engine.precompile_component(wasm).map(Self)
-    }
-
-    fn load_twice(&self, engine: &Engine) -> wasmtime::Result<[Component; 2]> {
-        Ok([self.load(engine)?, self.load(engine)?])
     }
 
     #[allow(unsafe_code, reason = "machine code that was compiled earlier cannot be checked by the compiler")]
@@ -118,10 +138,8 @@ impl Artefact {
         if written.is_err() {
             // What is left of it would never be read, but it takes space.
             let _ = rustix::fs::unlinkat(&opened, &temporary, rustix::fs::AtFlags::empty());
-            return written;
         }
-        remove_older(folder, name);
-        Ok(())
+        written
     }
 }
 
@@ -159,18 +177,57 @@ fn write_new(folder: &rustix::fd::OwnedFd, name: &str, artefact: &[u8]) -> io::R
     file.sync_all()
 }
 
-/// Other versions' files are of no use any more: each upgrade would leave one.
-fn remove_older(folder: &Path, kept: &str) {
+/// Each upgrade, and each package that goes, would leave a file.
+fn remove_older(folder: &Path, written: &str, kind: Kind) {
     let Ok(entries) = fs::read_dir(folder) else { return };
-    for entry in entries.flatten() {
-        let name = entry.file_name();
-        let is_ours =
-            name.to_str().is_some_and(|name| name.starts_with("guest-") && name.ends_with(".cwasm"));
-        if is_ours && name != kept {
-            let path: PathBuf = entry.path();
-            if let Err(error) = fs::remove_file(&path) {
-                tracing::debug!(?path, "an older compiled guest stays: {error}");
-            }
+    let mut others: Vec<(SystemTime, PathBuf)> = entries
+        .flatten()
+        .filter(|entry| {
+            let name = entry.file_name();
+            name.to_str().is_some_and(|name| {
+                name.starts_with(kind.prefix) && name.ends_with(".cwasm") && name != written
+            })
+        })
+        .filter_map(|entry| Some((entry.metadata().ok()?.modified().ok()?, entry.path())))
+        .collect();
+    others.sort_unstable();
+    let surplus = (others.len() + 1).saturating_sub(kind.kept);
+    for (_, path) in others.into_iter().take(surplus) {
+        if let Err(error) = fs::remove_file(&path) {
+            tracing::debug!(?path, "an older compiled component stays: {error}");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn of_tools_those_that_were_compiled_last_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let put = |name: &str, age: u64| {
+            let file = File::create(folder.path().join(name)).unwrap();
+            file.set_modified(SystemTime::now() - Duration::from_secs(age)).unwrap();
+        };
+        for age in 1..=5 {
+            put(&format!("tool-{age}.cwasm"), age);
+        }
+        put("guest-1.cwasm", 9);
+        put("tool-notes.txt", 9);
+        // Whatever the clock says of it, the file that was just written stays.
+        put("tool-new.cwasm", 9);
+        remove_older(folder.path(), "tool-new.cwasm", Kind { kept: 3, ..TOOL });
+        let mut left: Vec<String> = fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        left.sort();
+        assert_eq!(
+            left,
+            ["guest-1.cwasm", "tool-1.cwasm", "tool-2.cwasm", "tool-new.cwasm", "tool-notes.txt"]
+        );
     }
 }

@@ -1,78 +1,117 @@
 //! What a call needs and what it answers.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::component_tool::ComponentTool;
 use crate::error::ToolError;
 use crate::host::{CancelFlag, Host};
 use crate::limits::Limits;
+use crate::source::{Lang, Source};
 
-/// The language of a script.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Lang {
-    /// Lua 5.4.
-    Lua,
-    /// Fennel 1.6, which is translated to Lua.
-    Fennel,
-}
-
-impl fmt::Display for Lang {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Lua => "Lua",
-            Self::Fennel => "Fennel",
-        })
-    }
-}
-
-/// A compiled script. Cloning it is cheap.
+/// A compiled script with the modules that it requires. Cloning it is cheap.
 ///
 /// It can be run by any [`Sandbox`](crate::Sandbox) of this version; it is not meant to be stored.
 #[derive(Clone)]
 pub struct Chunk {
-    pub(crate) name: Arc<str>,
-    pub(crate) lang: Lang,
+    /// The script's own source first, then those of its modules.
+    pub(crate) sources: Arc<[Source]>,
     pub(crate) bytecode: Arc<[u8]>,
 }
 
 impl Chunk {
-    /// The name that errors carry: that of the tool's file.
-    pub fn name(&self) -> &str {
-        &self.name
+    /// The tool's file, which errors carry.
+    pub fn file(&self) -> &str {
+        &self.sources[0].file
     }
 
     /// The language that it was written in.
     pub fn lang(&self) -> Lang {
-        self.lang
+        self.sources[0].lang
     }
 
     /// The bytes that it occupies in memory.
     pub fn size(&self) -> usize {
         self.bytecode.len()
     }
+
+    /// A chunk of any bytes, for the fuzzer: one that was not compiled here may fail in any way, but it must not harm
+    /// the host.
+    #[doc(hidden)]
+    pub fn from_bytes(source: Source, bytes: Vec<u8>) -> Self {
+        Self { sources: [source].into(), bytecode: bytes.into() }
+    }
+
+    /// What `compile` made, for the fuzzer to change.
+    #[doc(hidden)]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytecode
+    }
 }
 
 impl fmt::Debug for Chunk {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "Chunk({}, {}, {} bytes)", self.name, self.lang, self.size())
+        write!(formatter, "Chunk({}, {}, {} bytes)", self.file(), self.lang(), self.size())
     }
+}
+
+/// What a call runs. Cloning it is cheap.
+#[derive(Debug, Clone)]
+pub enum Program {
+    /// A script.
+    Script(Chunk),
+    /// A component that is a tool by itself.
+    Component(ComponentTool),
+}
+
+impl Program {
+    /// The tool's file, which errors carry.
+    pub fn file(&self) -> &str {
+        match self {
+            Self::Script(chunk) => chunk.file(),
+            Self::Component(tool) => tool.file(),
+        }
+    }
+}
+
+impl From<Chunk> for Program {
+    fn from(chunk: Chunk) -> Self {
+        Self::Script(chunk)
+    }
+}
+
+impl From<ComponentTool> for Program {
+    fn from(tool: ComponentTool) -> Self {
+        Self::Component(tool)
+    }
+}
+
+/// A folder that a component which uses WASI can read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Folder {
+    /// What the component knows it by.
+    pub name: String,
+    /// Where it is.
+    pub path: PathBuf,
 }
 
 /// One call of a tool.
 pub struct Call {
     /// What is run.
-    pub chunk: Chunk,
+    pub program: Program,
     /// A JSON object. Each of its keys becomes a global variable of the script; a tool reads `parameters`.
     pub variables: String,
     /// What the call may use up.
     pub limits: Limits,
     /// Ends the call from another thread.
     pub cancel: CancelFlag,
-    /// Everything that the tool can reach. It comes back in [`Finished`].
+    /// What a component finds in its file system. Scripts have no files.
+    pub folders: Vec<Folder>,
+    /// Everything else that the tool can reach. It comes back in [`Finished`].
     pub host: Box<dyn Host + Send>,
 }
 

@@ -25,8 +25,8 @@ const TABLE_KEPT_BYTES: usize = 64 << 10;
 /// needs as much again for the host, and 2 MiB is what threads have by default.
 const WASM_STACK_BYTES: usize = 1 << 20;
 
-/// An engine for `slots` calls at the same time.
-pub(crate) fn new(slots: u32) -> Result<Engine, SandboxError> {
+/// An engine for `slots` calls of the guest at the same time.
+pub(crate) fn pooled(slots: u32) -> Result<Engine, SandboxError> {
     let mut pool = PoolingAllocationConfig::new();
     pool.total_component_instances(slots)
         .total_core_instances(slots.saturating_mul(CORE_INSTANCES_PER_COMPONENT))
@@ -45,6 +45,20 @@ pub(crate) fn new(slots: u32) -> Result<Engine, SandboxError> {
         // Elsewhere the same memory is reset more slowly.
         .pagemap_scan(Enabled::Auto);
 
+    start(common().allocation_strategy(InstanceAllocationStrategy::Pooling(pool)))
+}
+
+/// An engine for components from elsewhere. Their instances are made one by one, which is slower, because what they
+/// need fits no pool.
+pub(crate) fn on_demand() -> Result<Engine, SandboxError> {
+    start(common().allocation_strategy(InstanceAllocationStrategy::OnDemand))
+}
+
+fn start(config: &Config) -> Result<Engine, SandboxError> {
+    Engine::new(config).map_err(|error| SandboxError::Engine(format!("{error:#}")))
+}
+
+fn common() -> Config {
     let mut config = Config::new();
     config
         .wasm_component_model(true)
@@ -57,11 +71,10 @@ pub(crate) fn new(slots: u32) -> Result<Engine, SandboxError> {
         .memory_init_cow(true)
         .max_wasm_stack(WASM_STACK_BYTES)
         // Nobody reads the guest's own backtrace: its code is Lua's, and the script's traceback comes from Lua.
-        .wasm_backtrace_max_frames(None)
-        .allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
+        .wasm_backtrace_max_frames(None);
     // Left at their defaults: the reservation of 4 GiB and the guard behind each memory, because then the compiled
     // code needs no bounds checks (Lua that computes was 1.4 times slower with small slots).
-    Engine::new(&config).map_err(|error| SandboxError::Engine(format!("{error:#}")))
+    config
 }
 
 #[cfg(test)]
@@ -75,7 +88,7 @@ mod tests {
 
     #[test]
     fn memory_that_one_instance_wrote_is_zero_for_the_next_in_its_place() {
-        let engine = new(1).unwrap();
+        let engine = pooled(1).unwrap();
         let module = Module::new(&engine, MEMORY_MODULE).unwrap();
         for written in [1, 4096, 1 << 20, 16 << 20, 1 << 20] {
             let mut store = Store::new(&engine, ());

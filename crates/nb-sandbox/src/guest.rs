@@ -8,15 +8,16 @@ use wasmtime::component::{
     Component, ComponentExportIndex, ComponentType, InstancePre, Lift, Linker, Lower, TypedFunc, WasmStr,
 };
 
-use crate::call;
-use crate::error::{SandboxError, ScriptErrorKind};
-use crate::meter::{self, Meter};
+use crate::error::SandboxError;
+use crate::meter::{self, Meter, Metered};
+use crate::script_error::{Position, ScriptErrorKind};
+use crate::source;
 
 /// The committed guest component.
 const COMPONENT: &[u8] = include_bytes!("../../../guest-lua/guest.wasm");
 
-/// The name of the only interface that a component may import.
-const HOST_INTERFACE: &str = "nanobot:sandbox/host@0.1.0";
+/// The name of the interface through which a tool asks its host. The guest imports no other.
+pub(crate) const HOST_INTERFACE: &str = "nanobot:sandbox/host@0.2.0";
 
 /// The sha256 that was committed with the component, in hexadecimal.
 pub const COMPONENT_SHA256: &str = {
@@ -39,28 +40,55 @@ pub(crate) enum Lang {
     Fennel,
 }
 
-impl From<call::Lang> for Lang {
-    fn from(lang: call::Lang) -> Self {
+impl From<source::Lang> for Lang {
+    fn from(lang: source::Lang) -> Self {
         match lang {
-            call::Lang::Lua => Self::Lua,
-            call::Lang::Fennel => Self::Fennel,
+            source::Lang::Lua => Self::Lua,
+            source::Lang::Fennel => Self::Fennel,
         }
     }
 }
 
 #[derive(Debug, ComponentType, Lift)]
 #[component(record)]
-pub(crate) struct ScriptError {
+pub(crate) struct Failure {
     pub(crate) kind: ScriptErrorKind,
     pub(crate) message: String,
-    pub(crate) line: Option<u32>,
+    pub(crate) position: Option<Position>,
     pub(crate) traceback: String,
 }
 
-pub(crate) type CompileArguments<'a> = (Lang, &'a str, &'a str);
-pub(crate) type Compiled = Result<Vec<u8>, ScriptError>;
+#[derive(Debug, Clone, Copy, ComponentType, Lower)]
+#[component(record)]
+pub(crate) struct Source<'a> {
+    pub(crate) lang: Lang,
+    pub(crate) file: &'a str,
+    pub(crate) text: &'a str,
+}
+
+#[derive(Debug, Clone, Copy, ComponentType, Lower)]
+#[component(record)]
+pub(crate) struct Module<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) source: Source<'a>,
+}
+
+impl<'a> From<&'a source::Source> for Source<'a> {
+    fn from(source: &'a source::Source) -> Self {
+        Self { lang: source.lang.into(), file: &source.file, text: &source.text }
+    }
+}
+
+impl<'a> From<&'a source::Module> for Module<'a> {
+    fn from(module: &'a source::Module) -> Self {
+        Self { name: &module.name, source: (&module.source).into() }
+    }
+}
+
+pub(crate) type CompileArguments<'a> = (Source<'a>, &'a [Module<'a>]);
+pub(crate) type Compiled = Result<Vec<u8>, Failure>;
 pub(crate) type RunArguments<'a> = (&'a [u8], &'a str);
-pub(crate) type Ran = Result<String, ScriptError>;
+pub(crate) type Ran = Result<String, Failure>;
 
 /// A component whose imports are given, ready to be instantiated.
 pub(crate) struct Guest {
@@ -101,21 +129,19 @@ impl Guest {
     }
 }
 
-fn define_host(linker: &mut Linker<Meter>) -> wasmtime::Result<()> {
+/// Gives a component the interface `host`.
+pub(crate) fn define_host<T: Metered>(linker: &mut Linker<T>) -> wasmtime::Result<()> {
     let mut host = linker.instance(HOST_INTERFACE)?;
-    host.func_wrap(
-        "invoke",
-        |mut store: StoreContextMut<'_, Meter>, (ability, args): (WasmStr, WasmStr)| {
-            Ok((meter::invoke(&mut store, &ability, &args)?,))
-        },
-    )?;
-    host.func_wrap("log", |mut store: StoreContextMut<'_, Meter>, (line,): (WasmStr,)| {
+    host.func_wrap("invoke", |mut store: StoreContextMut<'_, T>, (ability, args): (WasmStr, WasmStr)| {
+        Ok((meter::invoke(&mut store, &ability, &args)?,))
+    })?;
+    host.func_wrap("log", |mut store: StoreContextMut<'_, T>, (line,): (WasmStr,)| {
         meter::log(&mut store, &line)
     })?;
-    host.func_wrap("now-ns", |mut store: StoreContextMut<'_, Meter>, (): ()| {
+    host.func_wrap("now-ns", |mut store: StoreContextMut<'_, T>, (): ()| {
         Ok((meter::ask(&mut store, |host| host.now_ns())?,))
     })?;
-    host.func_wrap("random", |mut store: StoreContextMut<'_, Meter>, (): ()| {
+    host.func_wrap("random", |mut store: StoreContextMut<'_, T>, (): ()| {
         Ok((meter::ask(&mut store, |host| host.random())?,))
     })
 }

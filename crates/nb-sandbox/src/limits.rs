@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 /// WebAssembly instructions to one unit of fuel. A unit is one step of the script's own program. An instruction of
-/// Lua's virtual machine takes 45 to 75 for arithmetic and jumps (counted in loops and `fib(24)`), about 300 for a new
-/// element of a table, and some hundred for a new string.
+/// Lua's virtual machine takes some 40 to 70 for arithmetic and jumps (counted in loops and `fib(24)`), about 300 for a
+/// new element of a table, and some hundred for a new string.
 pub const FUEL_PER_UNIT: u64 = 128;
 
 /// The most memory that a call can be given.

@@ -2,8 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use wasmtime::{ResourceLimiter, StoreContextMut, UpdateDeadline};
+use wasmtime::{ResourceLimiter, StoreContextMut};
 
+use crate::call::Usage;
+use crate::error::ToolError;
 use crate::host::{CancelFlag, Host, NoHost};
 use crate::limits::{FUEL_PER_UNIT, Limit, Limits, MAX_MEMORY_BYTES};
 
@@ -13,26 +15,68 @@ const HOST_CALL_FUEL: u64 = 8 * FUEL_PER_UNIT;
 /// What a byte costs that goes to the host or comes from there: it is checked and copied once.
 const HOST_BYTE_FUEL: u64 = 2;
 
-/// Elements of a table. The guest's holds its functions and does not grow.
-const MAX_TABLE_ELEMENTS: usize = 100_000;
+/// What an element of a table takes of the memory, in bytes.
+const TABLE_ELEMENT_BYTES: usize = 16;
+
+/// The most core instances, memories and tables of a component: each takes something of the host that the guest's
+/// memory does not show. The guest has three instances; those that were made from several libraries have some dozens.
+const MAX_PARTS: usize = 100;
 
 /// Why the host ends a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Stop {
+pub enum Stop {
+    /// It used up what it was given.
     #[error("{limit}")]
-    Limit { limit: Limit, allowed: u64, used: u64 },
+    Limit {
+        /// Which limit.
+        limit: Limit,
+        /// The limit's value, in the unit of [`Limit::unit`].
+        allowed: u64,
+        /// What was used, or asked for.
+        used: u64,
+    },
+    /// It was cancelled.
     #[error("cancelled")]
     Cancelled,
 }
 
-/// What the store of a call carries.
-pub(crate) struct Meter {
+impl Stop {
+    /// The error of the tool with that file.
+    pub fn into_error(self, tool: &str) -> ToolError {
+        let tool = tool.to_owned();
+        match self {
+            Self::Limit { limit, allowed, used } => ToolError::Limit { tool, limit, allowed, used },
+            Self::Cancelled => ToolError::Cancelled { tool },
+        }
+    }
+}
+
+/// What a store of this crate carries: a meter, for a component of somebody else with WASI around it.
+pub(crate) trait Metered: 'static {
+    fn meter(&self) -> &Meter;
+    fn meter_mut(&mut self) -> &mut Meter;
+}
+
+impl Metered for Meter {
+    fn meter(&self) -> &Meter {
+        self
+    }
+
+    fn meter_mut(&mut self) -> &mut Meter {
+        self
+    }
+}
+
+/// Counts what one call uses, and stands between a tool and its host. Public for runtimes beside this one.
+pub struct Meter {
     host: Box<dyn Host + Send>,
     limits: Limits,
+    /// WebAssembly instructions to one unit of [`Limits::fuel`].
+    fuel_per_unit: u64,
     cancel: CancelFlag,
     started: Instant,
-    pub(crate) waiting: Duration,
-    pub(crate) host_calls: u64,
+    waiting: Duration,
+    host_calls: u64,
     sent: u64,
     received: u64,
     logged: u64,
@@ -41,11 +85,13 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    pub(crate) fn new(host: Box<dyn Host + Send>, limits: Limits, cancel: CancelFlag) -> Self {
+    /// A call begins.
+    pub fn new(host: Box<dyn Host + Send>, limits: Limits, cancel: CancelFlag) -> Self {
         let memory = Memory { allowed: limits.memory_bytes.min(MAX_MEMORY_BYTES), ..Memory::default() };
         Self {
             host,
             limits,
+            fuel_per_unit: FUEL_PER_UNIT,
             cancel,
             started: Instant::now(),
             waiting: Duration::ZERO,
@@ -58,12 +104,38 @@ impl Meter {
         }
     }
 
-    pub(crate) fn running(&self) -> Duration {
+    /// Counts each WebAssembly instruction as one unit of fuel: the steps of a component are its own.
+    pub(crate) fn counting_instructions(self) -> Self {
+        Self { fuel_per_unit: 1, ..self }
+    }
+
+    /// The fuel of the limits, in WebAssembly instructions.
+    pub(crate) fn fuel_given(&self) -> u64 {
+        self.limits.fuel.saturating_mul(self.fuel_per_unit)
+    }
+
+    /// Fuel in units, of what is left of it in WebAssembly instructions.
+    pub(crate) fn fuel_used(&self, left: u64) -> u64 {
+        self.fuel_given().saturating_sub(left).div_ceil(self.fuel_per_unit)
+    }
+
+    /// What the call may use up.
+    pub fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// What ends the call from another thread.
+    pub fn cancel(&self) -> &CancelFlag {
+        &self.cancel
+    }
+
+    /// How long the call has run, without what it waited for its host.
+    pub fn running(&self) -> Duration {
         self.started.elapsed().saturating_sub(self.waiting)
     }
 
-    /// Runs at every tick of the clock, while the guest runs.
-    pub(crate) fn tick(&self) -> Result<UpdateDeadline, Stop> {
+    /// Whether the call may run on: to be asked at every tick of a clock, while it runs.
+    pub fn tick(&self) -> Result<(), Stop> {
         self.check_cancelled()?;
         let running = self.running();
         if running > self.limits.wall {
@@ -75,7 +147,7 @@ impl Meter {
                 used: milliseconds(running).saturating_add(1),
             });
         }
-        Ok(UpdateDeadline::Continue(1))
+        Ok(())
     }
 
     fn check_cancelled(&self) -> Result<(), Stop> {
@@ -98,12 +170,56 @@ impl Meter {
         within(Limit::HostBytes, self.limits.host_bytes, self.received)
     }
 
-    pub(crate) fn check_output(&self, bytes: usize) -> Result<(), Stop> {
+    /// Whether a result is within its limit.
+    pub fn check_output(&self, bytes: usize) -> Result<(), Stop> {
         within(Limit::Output, self.limits.output_bytes, bytes as u64)
     }
 
+    /// Gives the host a line of the log, as long as there is room.
+    pub fn log(&mut self, line: &str) {
+        // With what the record needs for each line, so that a flood of empty lines has an end as well.
+        let size = line.len() as u64 + LOG_LINE_BYTES;
+        if self.log_dropped > 0 || self.logged + size > self.limits.log_bytes {
+            self.drop_log(line.len() as u64 + 1);
+            return;
+        }
+        self.logged += size;
+        self.wait_for(|host| host.log(line));
+    }
+
+    /// Asks the host, within the limits.
+    pub fn invoke(&mut self, ability: &str, args: &str) -> Result<Result<String, String>, Stop> {
+        self.admit(ability.len() + args.len())?;
+        let answer = self.wait_for(|host| host.invoke(ability, args));
+        self.accept(answer.as_ref().map_or_else(String::len, String::len))?;
+        Ok(answer)
+    }
+
+    /// Asks the host's clock or its randomness, which are counted like other host calls.
+    pub fn ask(&mut self, ask: impl FnOnce(&mut dyn Host) -> u64) -> Result<u64, Stop> {
+        self.admit(0)?;
+        Ok(self.wait_for(ask))
+    }
+
+    /// What the call used up so far. `fuel` is in units, `output_bytes` the size of the result.
+    pub fn usage(&self, fuel: u64, peak_memory_bytes: u64, output_bytes: u64) -> Usage {
+        Usage {
+            fuel,
+            peak_memory_bytes,
+            output_bytes,
+            host_calls: self.host_calls,
+            running: self.running(),
+            waiting: self.waiting,
+        }
+    }
+
+    /// Counts bytes of the log that nobody will see.
+    pub(crate) fn drop_log(&mut self, bytes: u64) {
+        self.log_dropped = self.log_dropped.saturating_add(bytes);
+    }
+
     /// Ends the call's log and gives the host back.
-    pub(crate) fn into_host(mut self) -> Box<dyn Host + Send> {
+    pub fn into_host(mut self) -> Box<dyn Host + Send> {
         if self.log_dropped > 0 {
             self.host.log(&format!("… {} bytes dropped", self.log_dropped));
         }
@@ -123,36 +239,37 @@ fn within(limit: Limit, allowed: u64, used: u64) -> Result<(), Stop> {
 }
 
 /// Takes fuel for what the host does, or ends the call when there is not enough.
-fn charge(store: &mut StoreContextMut<'_, Meter>, flat: u64, bytes: usize) -> wasmtime::Result<()> {
+fn charge<T: Metered>(store: &mut StoreContextMut<'_, T>, flat: u64, bytes: usize) -> wasmtime::Result<()> {
     let cost = (bytes as u64).saturating_mul(HOST_BYTE_FUEL).saturating_add(flat);
     let left = store.get_fuel()?;
     store.set_fuel(left.saturating_sub(cost))?;
     if left >= cost {
         return Ok(());
     }
-    let allowed = store.data().limits.fuel;
-    let used = allowed.saturating_add((cost - left).div_ceil(FUEL_PER_UNIT));
+    let meter = store.data().meter();
+    let allowed = meter.limits.fuel;
+    let used = allowed.saturating_add((cost - left).div_ceil(meter.fuel_per_unit));
     Err(Stop::Limit { limit: Limit::Fuel, allowed, used }.into())
 }
 
 /// `invoke` of the WIT interface `host`, with its texts borrowed from the guest's memory.
-pub(crate) fn invoke(
-    store: &mut StoreContextMut<'_, Meter>,
+pub(crate) fn invoke<T: Metered>(
+    store: &mut StoreContextMut<'_, T>,
     ability: &wasmtime::component::WasmStr,
     args: &wasmtime::component::WasmStr,
 ) -> wasmtime::Result<Result<String, String>> {
     let bytes = ability.to_str(&*store)?.len() + args.to_str(&*store)?.len();
-    store.data_mut().admit(bytes)?;
+    store.data_mut().meter_mut().admit(bytes)?;
     charge(store, HOST_CALL_FUEL, bytes)?;
 
     // The texts are borrowed from the store, so the host must stand outside of it while it answers.
-    let mut host = std::mem::replace(&mut store.data_mut().host, Box::new(NoHost));
+    let mut host = std::mem::replace(&mut store.data_mut().meter_mut().host, Box::new(NoHost));
     let asked = Instant::now();
     let answer = {
         let (ability, args) = (ability.to_str(&*store)?, args.to_str(&*store)?);
         host.invoke(&ability, &args)
     };
-    let meter = store.data_mut();
+    let meter = store.data_mut().meter_mut();
     meter.waiting += asked.elapsed();
     meter.host = host;
 
@@ -166,37 +283,29 @@ pub(crate) fn invoke(
 const LOG_LINE_BYTES: u64 = 64;
 
 /// `log` of the WIT interface `host`.
-pub(crate) fn log(
-    store: &mut StoreContextMut<'_, Meter>,
+pub(crate) fn log<T: Metered>(
+    store: &mut StoreContextMut<'_, T>,
     line: &wasmtime::component::WasmStr,
 ) -> wasmtime::Result<()> {
     let bytes = line.to_str(&*store)?.len();
     charge(store, HOST_CALL_FUEL, bytes)?;
-    let meter = store.data_mut();
-    meter.check_cancelled()?;
-    // With what the record needs for each line, so that a flood of empty lines has an end as well.
-    let size = bytes as u64 + LOG_LINE_BYTES;
-    if meter.log_dropped > 0 || meter.logged + size > meter.limits.log_bytes {
-        meter.log_dropped = meter.log_dropped.saturating_add(bytes as u64 + 1);
-        return Ok(());
-    }
-    meter.logged += size;
+    store.data().meter().check_cancelled()?;
     let line = line.to_str(&*store)?.into_owned();
-    store.data_mut().wait_for(|host| host.log(&line));
+    store.data_mut().meter_mut().log(&line);
     Ok(())
 }
 
 /// `now-ns` and `random` of the WIT interface `host`. They are counted like other host calls.
-pub(crate) fn ask(
-    store: &mut StoreContextMut<'_, Meter>,
+pub(crate) fn ask<T: Metered>(
+    store: &mut StoreContextMut<'_, T>,
     ask: impl FnOnce(&mut dyn Host) -> u64,
 ) -> wasmtime::Result<u64> {
-    store.data_mut().admit(0)?;
+    store.data_mut().meter_mut().admit(0)?;
     charge(store, HOST_CALL_FUEL, 0)?;
-    Ok(store.data_mut().wait_for(ask))
+    Ok(store.data_mut().meter_mut().wait_for(ask))
 }
 
-/// The memory of an instance, and the heap on which the engine keeps the exceptions that were thrown.
+/// The memories and tables of an instance, and the heap on which the engine keeps the exceptions that were thrown.
 #[derive(Debug, Default)]
 pub(crate) struct Memory {
     allowed: u64,
@@ -207,6 +316,18 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
+    /// Whether there is room for a part of it to become larger.
+    fn grow(&mut self, current: usize, desired: usize) -> bool {
+        let total = self.total.saturating_sub(current as u64).saturating_add(desired as u64);
+        if total > self.allowed {
+            self.denied = Some(total);
+            return false;
+        }
+        self.total = total;
+        self.peak = self.peak.max(total);
+        true
+    }
+
     /// Why the call failed, when it did fail and had been denied memory before.
     ///
     /// A script can catch Lua's "not enough memory" and go on; when it then ends well, nothing exceeded the limit, and
@@ -223,15 +344,7 @@ impl Memory {
 
 impl ResourceLimiter for Meter {
     fn memory_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
-        let memory = &mut self.memory;
-        let total = memory.total.saturating_sub(current as u64).saturating_add(desired as u64);
-        if total > memory.allowed {
-            memory.denied = Some(total);
-            return Ok(false);
-        }
-        memory.total = total;
-        memory.peak = memory.peak.max(total);
-        Ok(true)
+        Ok(self.memory.grow(current, desired))
     }
 
     fn memory_grow_failed(&mut self, error: wasmtime::Error) -> wasmtime::Result<()> {
@@ -243,7 +356,20 @@ impl ResourceLimiter for Meter {
         Ok(())
     }
 
-    fn table_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
-        Ok(desired <= MAX_TABLE_ELEMENTS)
+    fn table_growing(&mut self, current: usize, desired: usize, _: Option<usize>) -> wasmtime::Result<bool> {
+        let bytes = |elements: usize| elements.saturating_mul(TABLE_ELEMENT_BYTES);
+        Ok(self.memory.grow(bytes(current), bytes(desired)))
+    }
+
+    fn instances(&self) -> usize {
+        MAX_PARTS
+    }
+
+    fn memories(&self) -> usize {
+        MAX_PARTS
+    }
+
+    fn tables(&self) -> usize {
+        MAX_PARTS
     }
 }

@@ -1,20 +1,24 @@
 //! Compile and run.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use wasmtime::{AsContextMut, Engine, PoolingAllocationConfig, Store, Trap};
+use wasmtime::{AsContextMut, Engine, PoolingAllocationConfig};
 
-use crate::call::{Call, Chunk, Finished, Lang, Usage};
-use crate::error::{SandboxError, ScriptErrorKind, ToolError};
-use crate::guest::{Guest, ScriptError, component};
+use crate::call::{Call, Chunk, Finished, Program, Usage};
+use crate::component_tool::{self, ComponentTool, refused};
+use crate::error::{SandboxError, ToolError};
+use crate::guest::{self, Guest, component};
 use crate::host::{CancelFlag, NoHost};
-use crate::limits::{FUEL_PER_UNIT, Limit, Limits};
-use crate::meter::{Meter, Stop};
-use crate::slots::{Slot, Slots};
-use crate::ticker::{self, Running};
-use crate::{cache, engine};
+use crate::instance::Instance;
+use crate::limits::{FUEL_PER_UNIT, Limits};
+use crate::meter::Meter;
+use crate::script_error::ScriptError;
+use crate::slots::Slots;
+use crate::source::{Module, Source};
+use crate::wasi::Wasi;
+use crate::{cache, engine, ticker};
 
 /// How a [`Sandbox`] is set up.
 #[derive(Debug, Clone)]
@@ -41,8 +45,11 @@ struct Inner {
     engine: Engine,
     compiler: Guest,
     runner: Guest,
+    /// For components that are tools by themselves; started with the first one.
+    components: OnceLock<Engine>,
     slots: Slots,
     max_concurrent: u32,
+    cache_dir: Option<PathBuf>,
 }
 
 impl Sandbox {
@@ -54,16 +61,19 @@ impl Sandbox {
     /// [`SandboxError::Engine`] when this machine cannot run it, for example because the address space is limited.
     pub fn new(config: &SandboxConfig) -> Result<Self, SandboxError> {
         let slots = config.max_concurrent.max(1);
-        let engine = engine::new(slots)?;
-        let [compiler, runner] = cache::load(&engine, component(), config.cache_dir.as_deref())?;
+        let engine = engine::pooled(slots)?;
+        let loaded = cache::load_guest(&engine, component(), config.cache_dir.as_deref());
+        let [compiler, runner] = loaded.map_err(|error| SandboxError::Component(format!("{error:#}")))?;
         let (compiler, runner) = (Guest::link(&compiler)?, Guest::link(&runner)?);
         ticker::register(&engine)?;
         Ok(Self(Arc::new(Inner {
             engine,
             compiler,
             runner,
+            components: OnceLock::new(),
             slots: Slots::new(slots),
             max_concurrent: slots,
+            cache_dir: config.cache_dir.clone(),
         })))
     }
 
@@ -78,134 +88,111 @@ impl Sandbox {
         PoolingAllocationConfig::is_pagemap_scan_available()
     }
 
-    /// Translates a source text. `name` is the file's name, for error messages.
+    /// Translates a script with the modules that it requires by name; of `modules` no others become a part of it.
     ///
     /// This has a budget of its own: a tool is not charged for being compiled.
     ///
     /// # Errors
-    /// [`SandboxError::Compile`] with the line when the source is no program of its language.
-    pub fn compile(&self, lang: Lang, name: &str, source: &str) -> Result<Chunk, SandboxError> {
-        // A large program of 10,000 lines takes a twentieth of it; a macro that never ends is stopped after some seconds.
-        let budget = Limits {
-            fuel: (32 << 30) / FUEL_PER_UNIT,
-            memory_bytes: 256 << 20,
-            wall: Duration::from_secs(30),
-            output_bytes: u64::MAX,
-            host_calls: 0,
-            host_bytes: 0,
-            log_bytes: 0,
-        };
+    /// [`SandboxError::Compile`] with the place when a source is no program of its language.
+    pub fn compile(&self, source: &Source, modules: &[Module]) -> Result<Chunk, SandboxError> {
         let cancel = CancelFlag::default();
         let Some(slot) = self.0.slots.take(&cancel) else {
-            return Err(ToolError::Cancelled { tool: name.into() }.into());
+            return Err(ToolError::Cancelled { tool: source.file.to_string() }.into());
         };
-        let mut instance =
-            Instance::new(&self.0.engine, slot, Meter::new(Box::new(NoHost), budget.clone(), cancel));
-        let compiled = instance.store.set_fuel(budget.fuel * FUEL_PER_UNIT).and_then(|()| {
+        let meter = Meter::new(Box::new(NoHost), compile_budget(), cancel);
+        let sources: Arc<[Source]> =
+            std::iter::once(source).chain(modules.iter().map(|module| &module.source)).cloned().collect();
+        let given: Vec<guest::Module<'_>> = modules.iter().map(guest::Module::from).collect();
+        let mut instance = Instance::new(&self.0.engine, slot, meter);
+        let compiled = instance.give_fuel().and_then(|()| {
             let compile = self.0.compiler.compile_function(instance.store.as_context_mut())?;
-            Ok(compile.call(&mut instance.store, (lang.into(), name, source))?.0)
+            Ok(compile.call(&mut instance.store, (source.into(), &given))?.0)
         });
-        let bytecode = instance.judge(name, &budget, compiled)?;
-        Ok(Chunk { name: name.into(), lang, bytecode: bytecode.into() })
+        let bytecode = instance.judge(&source.file, &sources, compiled)?;
+        Ok(Chunk { sources, bytecode: bytecode.into() })
     }
 
-    /// Runs a chunk in a fresh instance. This blocks; when all places are taken it waits for one.
+    /// Compiles a component that is a tool by itself, and checks that it is one.
+    ///
+    /// # Errors
+    /// [`SandboxError::Tool`] when it is no component, is not of the world `tool`, or imports what there is not.
+    pub fn load_component(&self, file: &str, wasm: &[u8]) -> Result<ComponentTool, SandboxError> {
+        component_tool::require_component(file, wasm)?;
+        let engine = self.component_engine()?;
+        let component = cache::load_tool(engine, wasm, self.0.cache_dir.as_deref())
+            .map_err(|error| refused(file, format!("it is damaged or cut off: {error:#}")))?;
+        let tool = ComponentTool::link(file, &component)?;
+        self.check(&tool)?;
+        Ok(tool)
+    }
+
+    fn check(&self, tool: &ComponentTool) -> Result<(), SandboxError> {
+        let cancel = CancelFlag::default();
+        // Nobody cancels, and no folder is opened, so that both are there.
+        let Some(slot) = self.0.slots.take(&cancel) else { return Ok(()) };
+        let meter = Meter::new(Box::new(NoHost), compile_budget(), cancel).counting_instructions();
+        let Ok(wasi) = Wasi::new(meter, &[]) else { return Ok(()) };
+        tool.check(&mut Instance::new(tool.engine(), slot, wasi))
+    }
+
+    fn component_engine(&self) -> Result<&Engine, SandboxError> {
+        if let Some(engine) = self.0.components.get() {
+            return Ok(engine);
+        }
+        let engine = engine::on_demand()?;
+        ticker::register(&engine)?;
+        Ok(self.0.components.get_or_init(|| engine))
+    }
+
+    /// Runs a program in a fresh instance. This blocks; when all places are taken it waits for one.
     pub fn run(&self, call: Call) -> Finished {
-        let Call { chunk, variables, limits, cancel, host } = call;
+        let Call { program, variables, limits, cancel, folders, host } = call;
+        let file = program.file();
         let Some(slot) = self.0.slots.take(&cancel) else {
-            let outcome = Err(ToolError::Cancelled { tool: chunk.name.to_string() });
+            let outcome = Err(ToolError::Cancelled { tool: file.to_owned() });
             return Finished { outcome, usage: Usage::default(), host };
         };
-        let mut instance = Instance::new(&self.0.engine, slot, Meter::new(host, limits.clone(), cancel));
-        let given = limits.fuel.saturating_mul(FUEL_PER_UNIT);
-        let ran = instance.store.set_fuel(given).and_then(|()| {
-            let run = self.0.runner.run_function(instance.store.as_context_mut())?;
-            Ok(run.call(&mut instance.store, (&chunk.bytecode, &variables))?.0)
-        });
-        let ran = ran.and_then(|result| {
-            if let Ok(json) = &result {
-                instance.store.data().check_output(json.len())?;
+        let meter = Meter::new(host, limits, cancel);
+        match &program {
+            Program::Script(chunk) => {
+                self.run_script(chunk, &variables, Instance::new(&self.0.engine, slot, meter))
             }
-            Ok(result)
-        });
-        let outcome = instance.judge(&chunk.name, &limits, ran);
-        let usage = instance.usage(given, outcome.as_ref().map_or(0, |json| json.len() as u64));
-        Finished { outcome, usage, host: instance.finish() }
-    }
-}
-
-/// A store for one instance, while it has a place in the pool.
-struct Instance<'a> {
-    // In this order: the store gives its memory back to the pool before the place is free again.
-    store: Store<Meter>,
-    _running: Running,
-    _slot: Slot<'a>,
-}
-
-impl<'a> Instance<'a> {
-    fn new(engine: &Engine, slot: Slot<'a>, meter: Meter) -> Self {
-        let mut store = Store::new(engine, meter);
-        store.limiter(|meter| meter);
-        store.epoch_deadline_callback(|store| Ok(store.data().tick()?));
-        store.set_epoch_deadline(1);
-        Self { store, _running: Running::start(), _slot: slot }
-    }
-
-    /// Says why there is no result.
-    fn judge<T>(
-        &self,
-        tool: &str,
-        limits: &Limits,
-        answer: wasmtime::Result<Result<T, ScriptError>>,
-    ) -> Result<T, ToolError> {
-        let memory = &self.store.data().memory;
-        let stopped = |stop| match stop {
-            Stop::Limit { limit, allowed, used } => {
-                ToolError::Limit { tool: tool.into(), limit, allowed, used }
-            }
-            Stop::Cancelled => ToolError::Cancelled { tool: tool.into() },
-        };
-        match answer {
-            Ok(Ok(value)) => Ok(value),
-            Ok(Err(error)) if error.kind == ScriptErrorKind::Memory => Err(stopped(memory.exhausted())),
-            Ok(Err(error)) => Err(match memory.stop() {
-                Some(stop) => stopped(stop),
-                None => ToolError::Script {
-                    kind: error.kind,
-                    tool: tool.into(),
-                    line: error.line,
-                    message: error.message,
-                    traceback: error.traceback,
+            Program::Component(tool) => match Wasi::new(meter.counting_instructions(), &folders) {
+                Ok(wasi) => run_component(tool, &variables, Instance::new(tool.engine(), slot, wasi)),
+                Err((meter, message)) => Finished {
+                    outcome: Err(ToolError::Script(Box::new(ScriptError::new(file, message)))),
+                    usage: Usage::default(),
+                    host: meter.into_host(),
                 },
-            }),
-            Err(error) => Err(if let Some(stop) = error.downcast_ref::<Stop>() {
-                stopped(*stop)
-            } else if error.downcast_ref::<Trap>() == Some(&Trap::OutOfFuel) {
-                stopped(Stop::Limit { limit: Limit::Fuel, allowed: limits.fuel, used: limits.fuel })
-            } else if let Some(stop) = memory.stop() {
-                stopped(stop)
-            } else {
-                ToolError::Crashed { tool: tool.into(), message: format!("{error:#}") }
-            }),
+            },
         }
     }
 
-    fn usage(&self, fuel_given: u64, output_bytes: u64) -> Usage {
-        let meter = self.store.data();
-        // It cannot fail: the engine counts fuel.
-        let fuel_left = self.store.get_fuel().unwrap_or(0);
-        Usage {
-            fuel: fuel_given.saturating_sub(fuel_left).div_ceil(FUEL_PER_UNIT),
-            peak_memory_bytes: meter.memory.peak,
-            output_bytes,
-            host_calls: meter.host_calls,
-            running: meter.running(),
-            waiting: meter.waiting,
-        }
+    fn run_script(&self, chunk: &Chunk, variables: &str, mut instance: Instance<'_, Meter>) -> Finished {
+        let ran = instance.give_fuel().and_then(|()| {
+            let run = self.0.runner.run_function(instance.store.as_context_mut())?;
+            Ok(run.call(&mut instance.store, (&chunk.bytecode, variables))?.0)
+        });
+        let (outcome, usage, meter) = instance.conclude(chunk.file(), &chunk.sources, ran);
+        Finished { outcome, usage, host: meter.into_host() }
     }
+}
 
-    fn finish(self) -> Box<dyn crate::Host + Send> {
-        let Self { store, _running, _slot } = self;
-        store.into_data().into_host()
+fn run_component(tool: &ComponentTool, variables: &str, mut instance: Instance<'_, Wasi>) -> Finished {
+    let ran = tool.call(&mut instance, variables);
+    let (outcome, usage, wasi) = instance.conclude(tool.file(), &[], ran);
+    Finished { outcome, usage, host: wasi.into_meter().into_host() }
+}
+
+/// A large program of 10,000 lines takes a twentieth of it; a macro that never ends is stopped after some seconds.
+fn compile_budget() -> Limits {
+    Limits {
+        fuel: (32 << 30) / FUEL_PER_UNIT,
+        memory_bytes: 256 << 20,
+        wall: Duration::from_secs(30),
+        output_bytes: u64::MAX,
+        host_calls: 0,
+        host_bytes: 0,
+        log_bytes: 0,
     }
 }

@@ -7,6 +7,9 @@
 #define LUA_LIB
 #include "luaconf.h"
 
+/* WebAssembly has no computed goto: the table of addresses would only be one more step before the switch. */
+#define LUA_USE_JUMPTABLE 0
+
 /* Lua's default is a million slots of 16 bytes, and the old stack is there while it is copied to a larger one. That
  * is more than a tool may use by default, so that endless recursion would end as "out of memory" and without a line.
  * This is some 50,000 calls deep. */

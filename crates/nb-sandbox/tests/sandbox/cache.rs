@@ -4,12 +4,12 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use nb_sandbox::{Lang, Sandbox, SandboxConfig};
+use nb_sandbox::{Lang, Sandbox, SandboxConfig, Source};
 
 fn start(folder: &Path) {
     let config = SandboxConfig { cache_dir: Some(folder.to_path_buf()), max_concurrent: 1 };
     let sandbox = Sandbox::new(&config).expect("the sandbox starts with any cache");
-    sandbox.compile(Lang::Lua, "test.lua", "return 1").expect("and works");
+    sandbox.compile(&Source::new(Lang::Lua, "test.lua", "return 1"), &[]).expect("and works");
 }
 
 fn cached(folder: &Path) -> Vec<PathBuf> {

@@ -3,8 +3,8 @@
 use std::sync::{Arc, LazyLock, Mutex};
 
 use nb_sandbox::{
-    Call, CancelFlag, Chunk, Finished, Host, Lang, Limit, Limits, Sandbox, SandboxConfig, SandboxError,
-    ToolError,
+    Call, CancelFlag, Chunk, ComponentTool, Finished, Folder, Host, Lang, Limit, Limits, Module, Program,
+    Sandbox, SandboxConfig, SandboxError, ScriptError, Source, ToolError,
 };
 
 static SANDBOX: LazyLock<Sandbox> = LazyLock::new(|| {
@@ -53,11 +53,14 @@ impl Host for TestHost {
     }
 }
 
-/// One call of a script.
+/// One call of a script, or of a component.
 pub struct Script {
+    component: Option<ComponentTool>,
+    folders: Vec<Folder>,
     lang: Lang,
     name: String,
     source: String,
+    modules: Vec<Module>,
     variables: String,
     limits: Limits,
     cancel: CancelFlag,
@@ -72,12 +75,21 @@ pub fn fennel(source: &str) -> Script {
     Script::new(Lang::Fennel, "test.fnl", source)
 }
 
+/// A component's variable `do` says what it does.
+pub fn component(tool: &ComponentTool, action: &str) -> Script {
+    let script = Script::new(Lang::Lua, tool.file(), action);
+    Script { component: Some(tool.clone()), ..script }.with(format!(r#"{{"do":"{action}"}}"#))
+}
+
 impl Script {
     fn new(lang: Lang, name: &str, source: &str) -> Self {
         Self {
+            component: None,
+            folders: Vec::new(),
             lang,
             name: name.into(),
             source: source.into(),
+            modules: Vec::new(),
             variables: "{}".into(),
             limits: Limits::default(),
             cancel: CancelFlag::default(),
@@ -94,8 +106,31 @@ impl Script {
         self
     }
 
+    /// A file that the script can require, named as below `tools/lib`: `text.lua`.
+    pub fn module(mut self, file: &str, text: &str) -> Self {
+        let (name, ending) = file.rsplit_once('.').expect("an ending");
+        let name = name.strip_suffix("/init").unwrap_or(name);
+        let lang = if ending == "lua" { Lang::Lua } else { Lang::Fennel };
+        let source = Source::new(lang, format!("tools/lib/{file}"), text);
+        self.modules.push(Module { name: name.replace('/', ".").into(), source });
+        self
+    }
+
     pub fn with(mut self, variables: impl Into<String>) -> Self {
         self.variables = variables.into();
+        self
+    }
+
+    /// Adds a variable to those of a component.
+    pub fn and(mut self, name: &str, value: impl Into<serde_json::Value>) -> Self {
+        self.variables.truncate(self.variables.len() - 1);
+        self.variables.push_str(&format!(r#","{name}":{}}}"#, value.into()));
+        self
+    }
+
+    /// A folder that a component can read, by this name.
+    pub fn reading(mut self, name: &str, path: &std::path::Path) -> Self {
+        self.folders.push(Folder { name: name.into(), path: path.into() });
         self
     }
 
@@ -118,14 +153,19 @@ impl Script {
     }
 
     pub fn compile(&self) -> Result<Chunk, SandboxError> {
-        sandbox().compile(self.lang, &self.name, &self.source)
+        let source = Source::new(self.lang, self.name.as_str(), self.source.as_str());
+        sandbox().compile(&source, &self.modules)
     }
 
     pub fn run(self) -> (Finished, Seen) {
-        let chunk = self.compile().unwrap_or_else(|error| panic!("{}: {error}", self.source));
+        let program: Program = match &self.component {
+            Some(tool) => tool.clone().into(),
+            None => self.compile().unwrap_or_else(|error| panic!("{}: {error}", self.source)).into(),
+        };
         let seen = Arc::clone(&self.host.seen);
-        let Self { variables, limits, cancel, host, .. } = self;
-        let finished = sandbox().run(Call { chunk, variables, limits, cancel, host: Box::new(host) });
+        let Self { variables, limits, cancel, folders, host, .. } = self;
+        let finished =
+            sandbox().run(Call { program, variables, limits, cancel, folders, host: Box::new(host) });
         let seen = std::mem::take(&mut *seen.lock().unwrap());
         (finished, seen)
     }
@@ -142,6 +182,15 @@ impl Script {
         match self.run().0.outcome {
             Ok(result) => panic!("{source}: gave {result}"),
             Err(error) => error,
+        }
+    }
+
+    /// The error of a script that raised one.
+    pub fn script_error(self) -> ScriptError {
+        let source = self.source.clone();
+        match self.error() {
+            ToolError::Script(error) => *error,
+            other => panic!("{source}: {other}"),
         }
     }
 

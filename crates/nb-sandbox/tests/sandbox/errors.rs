@@ -1,13 +1,18 @@
-//! Where an error is, in both languages.
+//! Where an error is, in both languages, and what is told about it.
 
 use crate::common::{fennel, lua};
 use nb_sandbox::{ScriptErrorKind, ToolError};
+
+/// The first line of what is shown: without the line of the source, and without a hint.
+fn place_and_message(error: &ToolError) -> String {
+    error.to_string().lines().next().unwrap_or_default().to_owned()
+}
 
 #[test]
 fn a_lua_error_has_the_tools_name_and_line() {
     for (source, message) in [
         ("\n\nerror('boom')", "test.lua:3: boom"),
-        ("local x\n\nreturn x.y", "test.lua:3: attempt to index a nil value (local 'x')"),
+        ("local x\n\nreturn x.y", "test.lua:3:8: attempt to index a nil value (local 'x')"),
         ("error('no position', 0)", "test.lua:1: no position"),
         ("\nerror({message = 'in a table'})", "test.lua:2: in a table"),
         ("error()", "test.lua:1: nil"),
@@ -15,7 +20,7 @@ fn a_lua_error_has_the_tools_name_and_line() {
         ("\ncoroutine.wrap(function()\n error('inner')\nend)()", "test.lua:3: inner"),
         ("error('\\xff')", "test.lua:1: \u{fffd}"),
     ] {
-        assert_eq!(lua(source).error().to_string(), message, "{source}");
+        assert_eq!(place_and_message(&lua(source).error()), message, "{source}");
     }
 }
 
@@ -34,37 +39,42 @@ fn a_fennel_error_has_the_fennel_line() {
 
     let in_the_middle = "(local a 1)\n(local b nil)\n(local c\n  (+ a b))\n(local d 4)\nd";
     let error = fennel(in_the_middle).error().to_string();
-    assert_eq!(error, "test.fnl:4: attempt to perform arithmetic on a nil value (local 'b')");
+    let shown = "test.fnl:4:8: attempt to perform arithmetic on a nil value (local 'b')\n  4 |   (+ a b))\n    |        ^";
+    assert_eq!(error, shown);
 
     let matching = "(match [1 2]\n  [a b]\n  (let [t nil]\n    (t.x\n      a)))";
     let error = fennel(matching).error().to_string();
-    assert!(error.starts_with("test.fnl:4: attempt to index a nil value"), "{error}");
+    assert!(error.starts_with("test.fnl:4:6: attempt to index a nil value"), "{error}");
 }
 
 #[test]
 fn a_source_that_is_no_program_says_where() {
-    assert_eq!(lua("return 1\n+").compile_error().to_string(), "test.lua:2: unexpected symbol near <eof>");
+    assert_eq!(
+        lua("return 1\n+").compile_error().to_string(),
+        "test.lua:2:2: unexpected symbol near <eof>\n  2 | +\n    |  ^"
+    );
     for (source, start) in [
-        ("(let [x 1]\n  (+ x 1)", "test.fnl:2: Parse error: expected closing delimiter"),
-        ("\n(let [x]\n  x)", "test.fnl:2: Compile error: expected even number of name/value bindings"),
-        ("(local x 1)\n\n(fn)", "test.fnl:3: Compile error: expected parameters"),
-        ("(print \"a\n", "test.fnl:2: Parse error"),
-        ("(macro m [] (error :inside))\n(m)", "test.fnl:2: Compile error"),
-        ("\n\n(require-macros :files)", "test.fnl:3: Compile error"),
+        ("(let [x 1]\n  (+ x 1)", "test.fnl:2:10: Parse error: expected closing delimiter"),
+        ("\n(let [x]\n  x)", "test.fnl:2:6: Compile error: expected even number of name/value bindings"),
+        ("(local x 1)\n\n(fn)", "test.fnl:3:1: Compile error: expected parameters"),
+        ("(print \"a\n", "test.fnl:2:1: Parse error"),
+        ("(macro m [] (error :inside))\n(m)", "test.fnl:2:1: Compile error: inside"),
+        ("\n\n(require-macros :files)", "test.fnl:3:1: Compile error: files module not found"),
     ] {
         let error = fennel(source).compile_error();
         assert!(error.to_string().starts_with(start), "{source}: {error}");
-        assert!(matches!(error, ToolError::Script { kind: ScriptErrorKind::Syntax, .. }));
+        let ToolError::Script(error) = error else { panic!("{error}") };
+        assert_eq!(error.kind, ScriptErrorKind::Syntax);
     }
 }
 
 #[test]
 fn the_traceback_names_the_calls() {
     let source = "local function inner()\n  error('x')\nend\nlocal function outer()\n  inner()\n  return 1\nend\nouter()";
-    let ToolError::Script { traceback, line, .. } = lua(source).error() else { panic!() };
-    assert_eq!(line, Some(2));
+    let error = lua(source).script_error();
+    assert_eq!(error.position.unwrap().line, 2);
     assert_eq!(
-        traceback,
+        error.traceback,
         "[C]: in function 'error'\ntest.lua:2: in upvalue 'inner'\ntest.lua:5: in local 'outer'\ntest.lua:8: in main chunk"
     );
 }
@@ -72,17 +82,42 @@ fn the_traceback_names_the_calls() {
 #[test]
 fn a_long_name_is_told_whole() {
     let name = format!("{}.lua", "long".repeat(40));
-    assert_eq!(lua("\nerror('x')").named(&name).error().to_string(), format!("{name}:2: x"));
+    assert_eq!(place_and_message(&lua("\nerror('x')").named(&name).error()), format!("{name}:2: x"));
     assert_eq!(
-        lua("return (").named(&name).compile_error().to_string(),
-        format!("{name}:1: unexpected symbol near <eof>")
+        place_and_message(&lua("return (").named(&name).compile_error()),
+        format!("{name}:1:9: unexpected symbol near <eof>")
     );
     let name = format!("{}.fnl", "long".repeat(40));
-    assert_eq!(fennel("\n(error :x)").named(&name).error().to_string(), format!("{name}:2: x"));
+    assert_eq!(place_and_message(&fennel("\n(error :x)").named(&name).error()), format!("{name}:2: x"));
 }
 
 #[test]
 fn a_large_message_is_cut() {
-    let ToolError::Script { message, .. } = lua("error(('x'):rep(1000000))").error() else { panic!() };
+    let message = lua("error(('x'):rep(1000000))").script_error().message;
     assert!(message.len() < 5000 && message.ends_with('…'), "{}", message.len());
+}
+
+#[test]
+fn a_name_that_is_not_in_the_sandbox_gets_a_hint() {
+    let error = lua("local home = os.getenv('HOME')").error().to_string();
+    let (place, hint) = error.split_once("\nhint: ").unwrap();
+    assert_eq!(
+        place,
+        "test.lua:1:14: attempt to index a nil value (global 'os')\n  1 | local home = os.getenv('HOME')\n    |              ^"
+    );
+    assert!(hint.contains("`os.getenv` is not in the sandbox"), "{hint}");
+    for (source, word) in [
+        ("return io.open('x')", "nb.kv"),
+        ("return paramters.name", "`parameters`"),
+        ("return string.trim('x')", "string"),
+        ("return require('x')", "tools/lib"),
+    ] {
+        let error = lua(source).error().to_string();
+        assert!(error.contains("\nhint: ") && error.contains(word), "{source}: {error}");
+    }
+    let error = fennel("(local home\n  (os.getenv :HOME))\nhome").error().to_string();
+    assert!(
+        error.starts_with("test.fnl:2:") && error.contains("`os.getenv` is not in the sandbox"),
+        "{error}"
+    );
 }

@@ -2,7 +2,8 @@
 
 use std::thread;
 
-use crate::common::{fennel, lua, sandbox};
+use crate::c_component::plain;
+use crate::common::{component, fennel, lua, sandbox};
 use nb_sandbox::{Limit, Limits, ToolError};
 
 #[test]
@@ -45,6 +46,7 @@ fn more_calls_than_places_wait_for_one_another() {
 fn of_50_calls_only_the_one_that_spins_dies() {
     thread::scope(|scope| {
         let spinning = scope.spawn(|| lua("while true do end").exceeds(Limit::Fuel));
+        let component = plain().map(|tool| scope.spawn(|| component(tool, "spin").exceeds(Limit::Fuel)));
         let calls: Vec<_> = (0..49)
             .map(|i| scope.spawn(move || fennel("(* i 2)").with(format!(r#"{{"i": {i}}}"#)).result()))
             .collect();
@@ -52,6 +54,7 @@ fn of_50_calls_only_the_one_that_spins_dies() {
             assert_eq!(call.join().unwrap(), (i * 2).to_string());
         }
         spinning.join().unwrap();
+        component.map(|call| call.join().unwrap());
     });
 }
 
@@ -62,6 +65,11 @@ fn a_host_that_panics_does_not_take_a_place_away() {
             lua("nb.call('x')").answering(|_, _| panic!("a host with a bug")).run().0.outcome
         });
         assert!(call.join().is_err());
+        let Some(tool) = plain() else { continue };
+        let call = thread::spawn(|| {
+            component(tool, "invoke").answering(|_, _| panic!("a host with a bug")).run().0.outcome
+        });
+        assert!(call.join().is_err());
     }
     assert_eq!(lua("return 1").result(), "1");
 }
@@ -69,7 +77,7 @@ fn a_host_that_panics_does_not_take_a_place_away() {
 #[test]
 fn a_failed_call_gives_its_host_and_its_figures_back() {
     let (finished, seen) = lua("nb.call('x') print('said') error('e')").run();
-    assert!(matches!(finished.outcome, Err(ToolError::Script { .. })));
+    assert!(matches!(finished.outcome, Err(ToolError::Script(_))));
     assert_eq!((seen.asked.len(), seen.lines.len()), (1, 1));
     assert_eq!(finished.usage.host_calls, 1);
     assert!(finished.usage.fuel > 0 && finished.usage.peak_memory_bytes > 0);

@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use crate::common::{fennel, lua};
+use crate::c_component::plain;
+use crate::common::{component, fennel, lua};
 use nb_sandbox::{CancelFlag, Limit, ToolError};
 
 #[test]
@@ -11,6 +12,8 @@ fn an_endless_loop_ends_out_of_fuel() {
     fennel("(while true nil)").exceeds(Limit::Fuel);
     let error = lua("while true do end").named("hello.lua").limits(|l| l.fuel = 1000).error();
     assert_eq!(error.to_string(), "hello.lua: out of fuel: 1000 allowed, 1000 used");
+    let Some(tool) = plain() else { return };
+    assert_eq!(component(tool, "spin").exceeds(Limit::Fuel).0, 1_000_000);
 }
 
 #[test]
@@ -68,17 +71,24 @@ fn memory_without_end_is_stopped_with_both_figures() {
     fennel("(string.rep :x 1000000000)").exceeds(Limit::Memory);
     let error = lua("return ('x'):rep(1e9)").limits(|l| l.memory_bytes = 8 << 20).error().to_string();
     assert!(error.starts_with("test.lua: out of memory: 8388608 bytes allowed, "), "{error}");
+    let Some(tool) = plain() else { return };
+    let (allowed, used) = component(tool, "allocate").limits(|l| l.fuel = u64::MAX).exceeds(Limit::Memory);
+    assert!(allowed == 64 << 20 && used > allowed, "{used}");
 }
 
 #[test]
 fn a_script_may_catch_a_memory_error_and_go_on() {
     assert_eq!(lua("return pcall(string.rep, 'x', 1e9)").result(), "false");
+    let Some(tool) = plain() else { return };
+    assert_eq!(component(tool, "allocate and go on").limits(|l| l.fuel = u64::MAX).result(), "1");
 }
 
 #[test]
 fn less_memory_than_the_guest_needs_is_a_limit_as_well() {
     lua("return 1").limits(|l| l.memory_bytes = 1 << 20).exceeds(Limit::Memory);
     lua("return 1").limits(|l| l.memory_bytes = 0).exceeds(Limit::Memory);
+    let Some(tool) = plain() else { return };
+    component(tool, "echo").limits(|l| l.memory_bytes = 64 << 10).exceeds(Limit::Memory);
 }
 
 #[test]
@@ -108,7 +118,8 @@ fn recursion_without_end_is_an_error_of_the_script() {
     ] {
         match lua(source).limits(|l| l.fuel = 100_000_000).run().0.outcome {
             Ok(_) => assert_eq!(expected, "", "{source}"),
-            Err(ToolError::Script { message, .. }) => {
+            Err(ToolError::Script(error)) => {
+                let message = error.message;
                 assert!(message.contains(expected), "{source}: {message}")
             }
             Err(ToolError::Limit { limit: Limit::Memory, .. }) => {}
@@ -117,6 +128,9 @@ fn recursion_without_end_is_an_error_of_the_script() {
     }
     let error = fennel("(fn f [] (+ 1 (f)))\n(f)").limits(|l| l.fuel = 100_000_000).error();
     assert!(error.to_string().starts_with("test.fnl:1: stack overflow"), "{error}");
+    let Some(tool) = plain() else { return };
+    let error = component(tool, "recurse").limits(|l| l.fuel = u64::MAX).error();
+    assert!(matches!(error, ToolError::Crashed { .. }), "{error:?}");
 }
 
 #[test]
@@ -136,7 +150,9 @@ fn a_macro_without_end_is_stopped() {
 
 #[test]
 fn printing_without_end_ends_out_of_fuel_with_a_cut_log() {
-    for script in [lua("while true do print('a line') end"), fennel("(while true (print))")] {
+    let endless = plain().map(|tool| component(tool, "log").and("line", "a line").and("times", -1));
+    let scripts = [lua("while true do print('a line') end"), fennel("(while true (print))")];
+    for script in scripts.into_iter().chain(endless) {
         let (finished, seen) = script.limits(|l| l.log_bytes = 1000).run();
         assert!(matches!(finished.outcome, Err(ToolError::Limit { limit: Limit::Fuel, .. })));
         let bytes: usize = seen.lines.iter().map(String::len).sum();
@@ -147,13 +163,18 @@ fn printing_without_end_ends_out_of_fuel_with_a_cut_log() {
 
 #[test]
 fn a_flood_of_host_calls_is_stopped_before_the_host_is_asked() {
-    for script in [lua("while true do nb.call('x') end"), fennel("(while true (nb.kv.get :k))")] {
+    let flood = plain().map(|tool| component(tool, "invoke").and("times", -1));
+    let scripts = [lua("while true do nb.call('x') end"), fennel("(while true (nb.kv.get :k))")];
+    for script in scripts.into_iter().chain(flood) {
         let (finished, seen) = script.limits(|l| l.host_calls = 10).run();
         let error = finished.outcome.unwrap_err().to_string();
         assert!(error.ends_with(": too many host calls: 10 allowed, 11 used"), "{error}");
         assert_eq!(seen.asked.len(), 10);
     }
     lua("while true do nb.time() end").limits(|l| l.host_calls = 10).exceeds(Limit::HostCalls);
+    fennel("(while true (nb.time))").limits(|l| l.host_calls = 10).exceeds(Limit::HostCalls);
+    let Some(tool) = plain() else { return };
+    component(tool, "ask the clock").limits(|l| l.host_calls = 10).exceeds(Limit::HostCalls);
 }
 
 #[test]
@@ -168,6 +189,14 @@ fn data_for_the_host_is_limited_in_each_direction() {
         .limits(|l| l.host_bytes = 1000)
         .exceeds(Limit::HostBytes);
     fennel("(nb.kv.set :k (string.rep :x 2000))").limits(|l| l.host_bytes = 1000).exceeds(Limit::HostBytes);
+    fennel("(nb.kv.get :k)")
+        .answering(move |_, _| Ok(large()))
+        .limits(|l| l.host_bytes = 1000)
+        .exceeds(Limit::HostBytes);
+    let Some(tool) = plain() else { return };
+    let invoke = || component(tool, "invoke").limits(|l| l.host_bytes = 1000);
+    invoke().and("size", 2000).exceeds(Limit::HostBytes);
+    invoke().answering(move |_, _| Ok(large())).exceeds(Limit::HostBytes);
 }
 
 #[test]
@@ -190,6 +219,9 @@ fn a_result_that_is_too_large_is_refused() {
     assert_eq!(error, "test.lua: the result is too large: 1000 bytes allowed, 2002 used");
     fennel("(string.rep (string.rep :x 1000) 2000)").exceeds(Limit::Output);
     lua("return {('x'):rep(500)}").limits(|l| l.output_bytes = 504).result();
+    let Some(tool) = plain() else { return };
+    component(tool, "large").and("size", 2 << 20).limits(|l| l.fuel = u64::MAX).exceeds(Limit::Output);
+    component(tool, "large").and("size", 1000).limits(|l| l.output_bytes = 1000).result();
 }
 
 #[test]
@@ -202,6 +234,9 @@ fn running_is_limited_and_waiting_is_not() {
     assert_eq!(allowed, 50);
     assert!((50..500).contains(&used), "{used}");
     fennel("(while true (pcall #nil))").limits(endless).exceeds(Limit::WallClock);
+    if let Some(tool) = plain() {
+        component(tool, "spin").limits(endless).exceeds(Limit::WallClock);
+    }
 
     // The host takes longer than the wall clock allows; it is busy, because a test must not sleep.
     let (allowed, taken) = (Duration::from_millis(400), Duration::from_millis(600));
@@ -210,37 +245,43 @@ fn running_is_limited_and_waiting_is_not() {
         while start.elapsed() < taken {}
         Ok("1".to_owned())
     };
-    let (finished, _) = lua("return nb.call('slow')").answering(busy).limits(|l| l.wall = allowed).run();
-    assert_eq!(finished.outcome.unwrap(), "1");
-    assert!(finished.usage.waiting >= taken);
-    assert!(finished.usage.running < allowed, "{:?}", finished.usage);
+    let component = plain().map(|tool| component(tool, "invoke"));
+    for script in [lua("return nb.call('slow')"), fennel("(nb.call :slow)")].into_iter().chain(component) {
+        let (finished, _) = script.answering(busy).limits(|l| l.wall = allowed).run();
+        assert_eq!(finished.outcome.unwrap(), "1");
+        assert!(finished.usage.waiting >= taken);
+        assert!(finished.usage.running < allowed, "{:?}", finished.usage);
+    }
 }
 
 #[test]
 fn a_call_is_cancelled_within_100_ms() {
-    let cancel = CancelFlag::default();
-    let flag = cancel.clone();
-    let (started, asked) = std::sync::mpsc::channel();
-    let script = lua("nb.call('started') while true do end")
-        .limits(|l| l.fuel = u64::MAX)
-        .cancelled_by(&cancel)
-        .answering(move |_, _| {
+    let component = plain().map(|tool| component(tool, "wait, then spin"));
+    let scripts = [lua("nb.call('x') while true do end"), fennel("(nb.call :x) (while true nil)")];
+    for script in scripts.into_iter().chain(component) {
+        let cancel = CancelFlag::default();
+        let (started, asked) = std::sync::mpsc::channel();
+        let script = script.limits(|l| l.fuel = u64::MAX).cancelled_by(&cancel).answering(move |_, _| {
             started.send(()).unwrap();
             Ok("null".into())
         });
-    let call = std::thread::spawn(move || script.error());
-    asked.recv().unwrap();
-    let cancelled = Instant::now();
-    flag.cancel();
-    assert_eq!(call.join().unwrap(), ToolError::Cancelled { tool: "test.lua".into() });
-    assert!(cancelled.elapsed() < Duration::from_millis(100), "{:?}", cancelled.elapsed());
+        let call = std::thread::spawn(move || script.error());
+        asked.recv().unwrap();
+        let cancelled = Instant::now();
+        cancel.cancel();
+        assert!(matches!(call.join().unwrap(), ToolError::Cancelled { .. }));
+        assert!(cancelled.elapsed() < Duration::from_millis(100), "{:?}", cancelled.elapsed());
+    }
 }
 
 #[test]
 fn a_cancelled_call_asks_its_host_nothing_more() {
     let cancel = CancelFlag::default();
     cancel.cancel();
-    let (finished, seen) = lua("nb.call('x')").cancelled_by(&cancel).run();
-    assert_eq!(finished.outcome, Err(ToolError::Cancelled { tool: "test.lua".into() }));
-    assert!(seen.asked.is_empty());
+    let component = plain().map(|tool| component(tool, "invoke"));
+    for script in [lua("nb.call('x')"), fennel("(nb.call :x)")].into_iter().chain(component) {
+        let (finished, seen) = script.cancelled_by(&cancel).run();
+        assert!(matches!(finished.outcome, Err(ToolError::Cancelled { .. })), "{:?}", finished.outcome);
+        assert!(seen.asked.is_empty());
+    }
 }

@@ -209,7 +209,7 @@ fn an_answer_of_the_host_is_a_value_and_a_refusal_an_error_at_the_line() {
     assert_eq!(lua("return nb.kv.get('k') == nil").answering(|_, _| Ok("null".into())).result(), "true");
     let error =
         lua("\nlocal x = nb.kv.get('k')").answering(|_, _| Err("kv.read was not granted".into())).error();
-    assert_eq!(error.to_string(), "test.lua:2: kv.read was not granted");
+    assert_eq!(error.to_string(), "test.lua:2: kv.read was not granted\n  2 | local x = nb.kv.get('k')");
     let caught = lua("return select(2, pcall(nb.kv.get, 'k'))").answering(|_, _| Err("no".into())).result();
     assert_eq!(caught, r#""no""#);
 }

@@ -1,0 +1,131 @@
+//! Calls in the sandbox.
+
+use std::hint::black_box;
+use std::thread;
+
+use nb_sandbox::{CancelFlag, Lang, Limits, Program, Sandbox};
+use wasmtime::Store;
+use wasmtime::component::{Component, Linker};
+
+use crate::common::{self, FENNEL_TOOL};
+use crate::measure::{Figures, measure, median, time};
+use crate::{engine, table};
+
+const CALLS: usize = 20_000;
+
+/// A component that answers 2, to see what a call of one costs by itself.
+const COMPONENT_TOOL: &str = include_str!("tool.wat");
+
+/// Runs a tool that works.
+pub fn call(sandbox: &Sandbox, program: &Program, limits: &Limits) {
+    let finished = common::call(sandbox, program.clone(), limits.clone(), CancelFlag::default());
+    black_box(finished.outcome.expect("the tool works"));
+}
+
+pub fn compile(sandbox: &Sandbox, lang: Lang, source: &str) -> Program {
+    common::compile(sandbox, lang, source).into()
+}
+
+/// Prints what a call costs; answers the figures of the compiled Fennel tool.
+pub fn fresh_calls(sandbox: &Sandbox) -> Figures {
+    let limits = Limits::default();
+    let of = |program: &Program, calls| measure(calls, || call(sandbox, program, &limits));
+    let fennel = compile(sandbox, Lang::Fennel, FENNEL_TOOL);
+
+    table::part("A fresh sandboxed call, all limits and accounting on", &["p50", "p99"]);
+    table::figures("instantiate only", instantiate_only());
+    table::figures("Lua `return 1 + 1`", of(&compile(sandbox, Lang::Lua, "return 1 + 1"), CALLS));
+    let fennel_figures = of(&fennel, CALLS);
+    table::figures("compiled Fennel tool", fennel_figures);
+    let talkative = FENNEL_TOOL.replace("(greet ", "(for [i 1 100] (nb.call :x {:a i}))\n(greet ");
+    table::figures(
+        "the same with 100 host calls",
+        of(&compile(sandbox, Lang::Fennel, &talkative), CALLS / 4),
+    );
+    for (what, elements) in [("1 MB", 10_000), ("20 MB", 250_000)] {
+        let source = format!("local t = {{}} for i = 1, {elements} do t[i] = {{i}} end return #t");
+        let large = Limits { fuel: u64::MAX, ..Limits::default() };
+        call(sandbox, &compile(sandbox, Lang::Lua, &source), &large);
+        table::figures(&format!("compiled Fennel tool, after a call that used {what}"), of(&fennel, CALLS));
+    }
+    let wasm = wat::parse_str(COMPONENT_TOOL).expect("it is WAT");
+    let component = sandbox.load_component("tool.wasm", &wasm).expect("it is a tool");
+    table::figures("a tool that is a component (WASI at hand, no pool)", of(&component.into(), CALLS / 4));
+    table::figures(
+        "translate the Fennel tool (three lines, done once)",
+        measure(200, || drop(black_box(compile(sandbox, Lang::Fennel, FENNEL_TOOL)))),
+    );
+    fennel_figures
+}
+
+/// Of a call what the engine does: the same component in an engine with the same settings, but nothing runs.
+fn instantiate_only() -> Figures {
+    let engine = engine::pooled(8).expect("the engine starts");
+    let component = Component::new(&engine, nb_sandbox::component()).expect("it compiles");
+    let mut linker = Linker::new(&engine);
+    linker.define_unknown_imports_as_traps(&component).expect("it has imports");
+    let prepared = linker.instantiate_pre(&component).expect("it links");
+    measure(CALLS, || {
+        let mut store = Store::new(&engine, ());
+        store.set_fuel(u64::MAX).expect("the engine counts fuel");
+        store.set_epoch_deadline(1);
+        black_box(prepared.instantiate(&mut store).expect("there is a place"));
+    })
+}
+
+/// Calls per second of the Fennel tool.
+pub struct Throughput {
+    pub one_thread: f64,
+    pub two_threads: f64,
+}
+
+/// Prints and answers the calls per second.
+pub fn throughput(sandbox: &Sandbox) -> Throughput {
+    const ROUNDS: usize = 7;
+    let fennel = compile(sandbox, Lang::Fennel, FENNEL_TOOL);
+    let round = |threads: usize| {
+        let duration = time(|| {
+            thread::scope(|scope| {
+                for _ in 0..threads {
+                    scope.spawn(|| (0..CALLS).for_each(|_| call(sandbox, &fennel, &Limits::default())));
+                }
+            });
+        });
+        (CALLS * threads) as f64 / duration.as_secs_f64()
+    };
+    let mut best = Throughput { one_thread: 0.0, two_threads: 0.0 };
+    for _ in 0..ROUNDS {
+        best.one_thread = best.one_thread.max(round(1));
+        best.two_threads = best.two_threads.max(round(2));
+    }
+    table::part("Calls of the Fennel tool per second", &["calls/s", "to one"]);
+    table::row("one thread", &[table::count(best.one_thread), table::times(1.0)]);
+    let gain = table::times(best.two_threads / best.one_thread);
+    table::row("two threads", &[table::count(best.two_threads), gain]);
+    table::note(&format!(
+        "Each is the best of {ROUNDS} rounds of {} calls a thread; rounds of one and of two threads alternate.",
+        table::count(CALLS as f64)
+    ));
+    best
+}
+
+/// Prints how soon two tools that exceed a limit end.
+pub fn stopped(sandbox: &Sandbox) {
+    let run = |source: &str, limits: Limits| {
+        let program = compile(sandbox, Lang::Lua, source);
+        let mut error = String::new();
+        let duration = median(3, || {
+            let finished = common::call(sandbox, program.clone(), limits.clone(), CancelFlag::default());
+            error = finished.outcome.expect_err("the tool exceeds a limit").to_string();
+        });
+        (table::time(duration), error)
+    };
+    let fuel = 5_000_000_000 / nb_sandbox::FUEL_PER_UNIT;
+    let (spun, out_of_fuel) = run("while true do end", Limits { fuel, ..Limits::default() });
+    let (asked, out_of_memory) = run("return #string.rep('x', 1e9)", Limits::default());
+    table::part("Stopped by a limit", &["after"]);
+    table::row("`while true do end` with 5 G Wasm instructions of fuel", &[spun]);
+    table::note(&out_of_fuel);
+    table::row("`string.rep('x', 1e9)` under 64 MiB", &[asked]);
+    table::note(&out_of_memory);
+}

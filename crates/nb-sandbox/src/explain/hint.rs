@@ -1,0 +1,218 @@
+//! What to do about a name that is not there.
+
+use super::mangling;
+use super::mention::{beside, chain_start, is_beside, is_separator};
+use super::names::{absent, globals, table};
+use super::token::{Kind, Token};
+use super::variable::{Use, Variable};
+use crate::source::Lang;
+
+/// The longest name that is compared with others, in bytes: the work grows with its square.
+const MAX_COMPARED: usize = 60;
+
+/// The hint for a variable that is nil and is mentioned by these tokens.
+pub(super) fn hint(
+    variable: &Variable<'_>,
+    lang: Lang,
+    tokens: &[Token<'_>],
+    mentions: &[usize],
+) -> Option<String> {
+    if variable.name == "for iterator" {
+        return Some(loop_hint(variable).to_owned());
+    }
+    if !variable.is_nil {
+        return None;
+    }
+    let paths: Vec<Path<'_>> = mentions.iter().map(|index| Path::around(tokens, *index)).collect();
+    let path = paths.first().filter(|first| paths.iter().all(|path| path == *first));
+    match variable.kind {
+        "global" => {
+            let name = mangling::global(variable.name);
+            let alone = || Path { names: vec![&name], at: 0 };
+            of_global(&path.cloned().unwrap_or_else(alone), lang, tokens)
+        }
+        "local" | "upvalue" => {
+            let name = mentions
+                .first()
+                .and_then(|index| tokens.get(*index))
+                .map_or(variable.name, |token| token.text);
+            let mut names = alias(lang, tokens, name)?;
+            if let [_] = names.as_slice() {
+                names.extend(path.and_then(|path| path.names.get(1..)).unwrap_or_default());
+                return absent_hint(&names);
+            }
+            of_field(&names, names.len() - 1)
+        }
+        "field" | "method" => {
+            let path = path?;
+            let names = match path.names.split_first()? {
+                (first, rest) if declared(lang, tokens).contains(first) => {
+                    let mut names = alias(lang, tokens, first)?;
+                    names.extend(rest);
+                    names
+                }
+                _ => path.names.clone(),
+            };
+            of_field(&names, names.len().checked_sub(path.names.len() - path.at)?)
+        }
+        _ => None,
+    }
+}
+
+fn loop_hint(variable: &Variable<'_>) -> &'static str {
+    match variable.used {
+        Use::Call if variable.kind == "function" => {
+            "The loop goes over the value in `pairs` or `ipairs`, which must be a table."
+        }
+        _ => "A loop needs `pairs(…)` or `ipairs(…)` behind `in`, to go over a table.",
+    }
+}
+
+/// `a.b.c` as it is written, and which part of it failed.
+#[derive(Debug, Clone, PartialEq)]
+struct Path<'a> {
+    names: Vec<&'a str>,
+    at: usize,
+}
+
+impl<'a> Path<'a> {
+    fn around(tokens: &[Token<'a>], index: usize) -> Self {
+        let start = chain_start(tokens, index);
+        Self { names: chain(tokens, start), at: (index - start) / 2 }
+    }
+}
+
+/// The names of `a.b.c` from its beginning on.
+fn chain<'a>(tokens: &[Token<'a>], start: usize) -> Vec<&'a str> {
+    let mut names = Vec::new();
+    let mut index = start;
+    while let Some(token) = tokens.get(index).filter(|token| token.kind == Kind::Name) {
+        names.push(token.text);
+        if !is_separator(tokens, index, 1) {
+            break;
+        }
+        index += 2;
+    }
+    names
+}
+
+fn of_global(path: &Path<'_>, lang: Lang, tokens: &[Token<'_>]) -> Option<String> {
+    if let Some(hint) = absent_hint(&path.names) {
+        return Some(hint);
+    }
+    let name = path.names.first()?;
+    let candidates = globals().into_iter().chain(declared(lang, tokens));
+    match nearest(name, candidates) {
+        Some(nearest) => Some(format!("There is no variable `{name}`. Did you mean `{nearest}`?")),
+        // The message names it as Fennel translated it.
+        None if !is_name_in_lua(name) => Some(format!("There is no variable `{name}`.")),
+        None => None,
+    }
+}
+
+fn of_field(names: &[&str], at: usize) -> Option<String> {
+    if let (["_G", rest @ ..], true) = (names, at > 0) {
+        return if at == 1 { absent_hint(rest) } else { of_field(rest, at - 1) };
+    }
+    let parent = names.get(..at)?.join(".");
+    let field = names.get(at)?;
+    let fields = table(&parent)?;
+    if fields.contains(field) {
+        return None;
+    }
+    if let Some(hint) = absent_hint(names).filter(|_| at == 1) {
+        return Some(hint);
+    }
+    Some(match nearest(field, fields.iter().copied()) {
+        Some(nearest) => format!("`{parent}` has no `{field}`. Did you mean `{parent}.{nearest}`?"),
+        None => format!("`{parent}` has no `{field}`. It has {}.", list(&fields)),
+    })
+}
+
+fn absent_hint(names: &[&str]) -> Option<String> {
+    let words = absent(names)?;
+    let written = names.get(..names.len().min(2))?.join(".");
+    Some(format!("`{written}` {words}"))
+}
+
+fn list(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn is_name_in_lua(name: &str) -> bool {
+    name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// The candidate that `word` was probably meant to be: another case, or at most two slips away and less than a third
+/// of the word.
+fn nearest<'c>(word: &str, candidates: impl Iterator<Item = &'c str>) -> Option<&'c str> {
+    if word.len() > MAX_COMPARED {
+        return None;
+    }
+    let distance = |candidate: &str| match candidate.eq_ignore_ascii_case(word) {
+        true => 0,
+        false => strsim::osa_distance(word, candidate),
+    };
+    candidates
+        .filter(|candidate| *candidate != word && candidate.len().abs_diff(word.len()) <= 2)
+        .map(|candidate| (distance(candidate), candidate))
+        .filter(|(distance, _)| *distance <= 2 && distance * 3 <= word.len())
+        .min()
+        .map(|(_, candidate)| candidate)
+}
+
+/// The names that the source gives to local variables, functions and their parameters.
+fn declared<'a>(lang: Lang, tokens: &[Token<'a>]) -> Vec<&'a str> {
+    let mut names = Vec::new();
+    let mut declaring = false;
+    for (index, token) in tokens.iter().enumerate() {
+        let is_declared = match lang {
+            Lang::Lua => {
+                let begins = token.is(&["local", "function", "for"]);
+                let goes_on = token.kind == Kind::Name || token.is(&[",", "(", ".", ":"]);
+                declaring = begins || (declaring && goes_on && !token.is(&["in"]));
+                declaring && !begins
+            }
+            Lang::Fennel => {
+                let begins = token.is(&["["]);
+                declaring = begins || (declaring && !token.is(&["]", "("]));
+                let follows = is_beside(tokens, index, -1, &["local", "var", "global", "fn", "lambda", "λ"]);
+                declaring || follows
+            }
+        };
+        let is_whole = !is_separator(tokens, index, -1) && !is_separator(tokens, index, 1);
+        if is_declared && is_whole && token.kind == Kind::Name {
+            names.push(token.text);
+        }
+    }
+    names
+}
+
+/// What a local variable is another name of, after `local kv = nb.kv`. `None` when it is declared in another way, or
+/// more than once.
+fn alias<'a>(lang: Lang, tokens: &[Token<'a>], name: &str) -> Option<Vec<&'a str>> {
+    let mut values = (0..tokens.len()).filter_map(|index| {
+        let is_name = tokens.get(index)?.is(&[name]) && tokens.get(index)?.kind == Kind::Name;
+        let start = match lang {
+            Lang::Lua => (is_beside(tokens, index, -1, &["local"]) && is_beside(tokens, index, 1, &["="]))
+                .then_some(index + 2),
+            Lang::Fennel => {
+                let in_let = is_beside(tokens, index, -1, &["["]) && is_beside(tokens, index, -2, &["let"]);
+                (in_let || is_beside(tokens, index, -1, &["local", "var"])).then_some(index + 1)
+            }
+        };
+        start.filter(|_| is_name)
+    });
+    let start = values.next()?;
+    let is_only = declared(lang, tokens).iter().filter(|declared| **declared == name).count() <= 1;
+    let names = chain(tokens, start);
+    let behind = beside(tokens, start + (2 * names.len()).checked_sub(1)?, 0);
+    let is_whole = match (lang, behind) {
+        (_, None) => true,
+        (Lang::Lua, Some(token)) => {
+            token.is(&[";"]) || (token.kind == Kind::Name && !token.is(&["and", "or"]))
+        }
+        (Lang::Fennel, Some(_)) => true,
+    };
+    (is_only && is_whole && values.next().is_none()).then_some(names)
+}
