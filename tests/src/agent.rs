@@ -66,6 +66,13 @@ impl Agent {
         self.file(&format!("tools/{file}"), source)
     }
 
+    /// A tool as the manifest says it: the lines of its entry, the first one without its dash.
+    pub fn tool_entry(mut self, entry: &str) -> Self {
+        let lines: Vec<&str> = entry.lines().map(str::trim).collect();
+        self.tools.push_str(&format!("  - {}\n", lines.join("\n    ")));
+        self
+    }
+
     /// A chain; `steps` is the YAML list of its steps, each beginning with `- `.
     pub fn chain(self, id: &str, steps: &str) -> Self {
         self.file(&format!("chains/{id}.yaml"), format!("id: {id}\nsteps:\n{steps}\n"))

@@ -4,7 +4,7 @@ use crate::shell::{self, cargo};
 
 /// A part, the crate that measures it, and in words.
 const PARTS: &[(&str, &str, &str)] = &[
-    ("sandbox", "nb-sandbox", "tool calls, beside native Lua"),
+    ("sandbox", "nb-sandbox", "tool calls, beside native Lua and other kinds of isolation"),
     ("store", "nb-store", "durable records"),
     ("daemon", "nb-tests", "the daemon and nbctl as whole processes, beside Python"),
 ];

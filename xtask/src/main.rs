@@ -4,7 +4,7 @@
 //!
 //! - `test`: everything that must pass, with its set-up in `packages`.
 //! - `demo`, `guest`, `man`: run what other crates do.
-//! - `bench`: the figures of the README.
+//! - `bench`: the figures of the README; `soak`: whether they stay.
 //! - `shell`: runs programs and says what it does.
 
 #![allow(clippy::print_stdout, reason = "the output of a developer's command")]
@@ -15,6 +15,7 @@ mod guest;
 mod man;
 mod packages;
 mod shell;
+mod soak;
 mod test;
 
 use std::process::ExitCode;
@@ -26,6 +27,9 @@ cargo xtask COMMAND
   demo             build the release binaries and run `nbctl demo`; also `cargo demo`
   guest [--check]  build the sandbox's guest from C; --check compares it with the committed one
   bench [PART]     print the project's figures; PART is sandbox, store or daemon
+  soak [CALLS] [--threads N] [--out FILE]
+                   make a million calls (in steps of 100,000 a thread) with mixed outcomes; memory and
+                   time must stay as they were; the chart goes to target/soak.svg
   man DIR          write man pages and shell completions into DIR";
 
 fn main() -> ExitCode {
@@ -38,6 +42,7 @@ fn main() -> ExitCode {
         ["guest", "--check"] => guest::run(&["--check"]),
         ["bench"] => bench::run(None),
         ["bench", part] => bench::run(Some(part)),
+        ["soak", ref rest @ ..] => soak::run(rest),
         ["man", dir] => man::run(dir),
         ["help" | "--help" | "-h"] => {
             println!("{HELP}");

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, TimeDelta, Utc};
 use nb_api::Paths;
 use nb_egress::{Egress, EgressConfig};
-use nb_runtime::services::{RealWorld, World};
+use nb_runtime::services::{RealWorld, Runner, World};
 use nb_runtime::{Engine, Services};
 use nb_sandbox::{Sandbox, SandboxConfig};
 use nb_store::Store;
@@ -169,6 +169,7 @@ impl Daemon {
         let engine = Engine::new(Services {
             store,
             sandbox,
+            native: Runner::default(),
             egress: Egress::new(egress).map_err(|error| error.to_string())?,
             world,
             notifier: Arc::clone(&desktop) as Arc<_>,

@@ -158,10 +158,10 @@ impl Installer {
         self.check_space(&package)?;
 
         let row = self.row(&package, &agent, signer, grants, before.as_ref());
-        let sandbox = self.engine.services().sandbox.clone();
+        let services = self.engine.services().clone();
         let installed = tokio::task::spawn_blocking(move || {
             let installed = Installed::new(row, agent);
-            installed.compile_all(&sandbox).map(|()| installed)
+            installed.compile_all(&services).map(|()| installed)
         });
         let installed =
             installed.await.map_err(failed)?.map_err(|error| ApiError::new(ErrorKind::Refused, error))?;

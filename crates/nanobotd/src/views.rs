@@ -7,7 +7,7 @@ use nb_package::TrustStore;
 use nb_runtime::installed::Entry;
 use nb_runtime::record::{Actor, RunEvent, status_name};
 use nb_sandbox::Limits;
-use nb_spec::{Agent, Permission};
+use nb_spec::{Agent, Code, Lang, Permission};
 use nb_store::{RunKind, RunRow};
 use serde_json::{Map, Value};
 
@@ -66,6 +66,10 @@ pub fn agent_summary(entry: &Entry, trust: Option<&TrustStore>) -> AgentSummary 
         description: spec.map(|spec| spec.manifest.description.clone()).unwrap_or_default(),
         signer: row.signer.as_ref().map(label),
         tools: spec.map_or(0, |spec| spec.tools.len()),
+        unsandboxed: match entry {
+            Entry::Ready(installed) => installed.runs_unsandboxed(),
+            Entry::Broken(..) => false,
+        },
         tasks: spec.map_or(0, |spec| spec.tasks.len()),
         triggers: spec.map_or(0, |spec| triggers(spec).len()),
         problem,
@@ -104,11 +108,13 @@ fn tool(tool: &nb_spec::Tool) -> ToolView {
     ToolView {
         name: tool.name.clone(),
         description: tool.description.clone(),
-        lang: match tool.lang {
-            nb_spec::Lang::Lua => "lua".to_owned(),
-            nb_spec::Lang::Fennel => "fennel".to_owned(),
+        lang: match &tool.code {
+            Code::Script { lang: Lang::Lua, .. } => "lua".to_owned(),
+            Code::Script { lang: Lang::Fennel, .. } => "fennel".to_owned(),
+            Code::Component(_) => "component".to_owned(),
         },
         file: tool.file.clone(),
+        sandboxed: tool.is_sandboxed(),
         parameters: tool.parameters.clone(),
     }
 }
@@ -151,6 +157,7 @@ pub fn run(row: &RunRow) -> RunView {
         agent: row.agent.clone(),
         task: row.task.clone(),
         tool: row.tool.clone(),
+        unsandboxed: row.unsandboxed,
         status: status_name(row.status).to_owned(),
         outcome: row.outcome.clone(),
         error: row.error.clone(),

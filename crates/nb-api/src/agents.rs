@@ -130,6 +130,9 @@ pub struct AgentSummary {
     pub signer: Option<String>,
     /// How many tools it has.
     pub tools: usize,
+    /// Whether some of them may run outside of the sandbox: they say so, and it is granted.
+    #[serde(default)]
+    pub unsandboxed: bool,
     /// How many tasks it has.
     pub tasks: usize,
     /// How many triggers it has.
@@ -171,10 +174,13 @@ pub struct ToolView {
     pub name: String,
     /// What it is for.
     pub description: String,
-    /// `lua` or `fennel`.
+    /// `lua`, `fennel` or `component`.
     pub lang: String,
-    /// The file with its source.
+    /// The file with its code.
     pub file: String,
+    /// False when it runs on native Lua, with everything that the daemon's user may do.
+    #[serde(default)]
+    pub sandboxed: bool,
     /// JSON Schema of its parameters.
     pub parameters: Value,
 }

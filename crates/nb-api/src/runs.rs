@@ -35,6 +35,9 @@ pub struct RunView {
     pub task: Option<String>,
     /// The tool that ran.
     pub tool: Option<String>,
+    /// Whether a tool of it runs outside of the sandbox.
+    #[serde(default)]
+    pub unsandboxed: bool,
     /// `created`, `running`, `completed`, `failed`, `cancelled` …
     pub status: String,
     /// `done` when completed.

@@ -217,6 +217,7 @@ impl Engine {
         context.insert("params".to_owned(), Value::Object(params));
         let run = RunRow {
             id: run_id.to_owned(),
+            unsandboxed: target.is_unsandboxed(&agent),
             kind: if matches!(target, Target::Tool(_)) { RunKind::Tool } else { RunKind::Task },
             agent: agent.name().to_owned(),
             digest: agent.row.digest.clone(),

@@ -4,13 +4,16 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use jsonschema::Validator;
-use nb_sandbox::{Chunk, Lang, Limits, Sandbox, SandboxError};
-use nb_spec::{Agent, Permission};
+use nb_native::{NativeTool, Runner};
+use nb_sandbox::{Limits, Module, Program, Sandbox, SandboxError, Source};
+use nb_spec::permission::UNSANDBOXED;
+use nb_spec::{Agent, Code, Permission, Tool};
 use nb_store::{AgentRow, AgentState};
 use serde_json::Value;
 
 use crate::error::StartError;
-use crate::policy::Grants;
+use crate::policy::{Decision, Grants, decide};
+use crate::services::Services;
 
 /// An installed agent with its files read, its grants joined and its tools compiled as they are needed.
 #[derive(Debug)]
@@ -21,13 +24,23 @@ pub struct Installed {
     pub spec: Agent,
     /// What it may do.
     pub grants: Grants,
-    tools: BTreeMap<String, CompiledTool>,
+    tools: BTreeMap<String, Prepared>,
 }
 
+/// What a tool needs beside its code, made when it is first used.
 #[derive(Debug, Default)]
-struct CompiledTool {
-    chunk: OnceLock<Chunk>,
+struct Prepared {
+    program: OnceLock<Executable>,
     schema: OnceLock<Result<Validator, String>>,
+}
+
+/// A tool that is ready to be called.
+#[derive(Debug, Clone)]
+pub(crate) enum Executable {
+    /// In the sandbox.
+    Sandboxed(Program),
+    /// In a process of its own, as `sandboxed: false` says.
+    Native(Arc<NativeTool>),
 }
 
 impl Installed {
@@ -35,7 +48,7 @@ impl Installed {
     pub fn new(row: AgentRow, spec: Agent) -> Self {
         let granted: Vec<Permission> = row.grants.iter().map(|text| Permission::parse(text)).collect();
         let grants = Grants::new(&spec.manifest.requested(), &granted);
-        let tools = spec.tools.keys().map(|name| (name.clone(), CompiledTool::default())).collect();
+        let tools = spec.tools.keys().map(|name| (name.clone(), Prepared::default())).collect();
         Self { row, spec, grants, tools }
     }
 
@@ -44,10 +57,26 @@ impl Installed {
         &self.row.name
     }
 
-    /// Compiles every tool, so that an error shows at install and not at the first call.
-    pub fn compile_all(&self, sandbox: &Sandbox) -> Result<(), String> {
-        for name in self.tools.keys() {
-            self.chunk(name, sandbox).map_err(|error| format!("tool `{name}`: {error}"))?;
+    /// Whether a tool of it may run outside of the sandbox.
+    pub fn runs_unsandboxed(&self) -> bool {
+        self.may_leave_the_sandbox().is_ok() && self.spec.tools.values().any(|tool| !tool.is_sandboxed())
+    }
+
+    /// Whether its tools that say `sandboxed: false` may run; else why not.
+    pub(crate) fn may_leave_the_sandbox(&self) -> Result<(), String> {
+        match decide(self.name(), &self.grants, UNSANDBOXED) {
+            Decision::Allow(_) => Ok(()),
+            Decision::Deny(reason) => Err(reason),
+        }
+    }
+
+    /// Compiles every tool, so that an error shows at install and not at the first call. What would run outside of the
+    /// sandbox is left alone unless that is granted: a Fennel macro is a program, too.
+    pub fn compile_all(&self, services: &Services) -> Result<(), String> {
+        for (name, tool) in &self.spec.tools {
+            if tool.is_sandboxed() || self.may_leave_the_sandbox().is_ok() {
+                self.executable(name, services).map_err(|error| format!("tool `{name}`: {error}"))?;
+            }
             self.check_parameters(name, &serde_json::json!({})).map_or_else(
                 |reason| {
                     if reason.is_schema { Err(format!("tool `{name}`: {}", reason.message)) } else { Ok(()) }
@@ -58,20 +87,37 @@ impl Installed {
         Ok(())
     }
 
-    /// The compiled script of a tool.
-    pub(crate) fn chunk(&self, name: &str, sandbox: &Sandbox) -> Result<Chunk, SandboxError> {
-        let (Some(tool), Some(compiled)) = (self.spec.tools.get(name), self.tools.get(name)) else {
-            return sandbox.compile(Lang::Lua, name, "error('no such tool')");
+    /// A tool, compiled.
+    pub(crate) fn executable(&self, name: &str, services: &Services) -> Result<Executable, SandboxError> {
+        let (Some(tool), Some(prepared)) = (self.spec.tools.get(name), self.tools.get(name)) else {
+            let message = "there is no such tool".to_owned();
+            return Err(SandboxError::Tool { file: name.to_owned(), message });
         };
-        if let Some(chunk) = compiled.chunk.get() {
-            return Ok(chunk.clone());
+        if let Some(program) = prepared.program.get() {
+            return Ok(program.clone());
         }
-        let lang = match tool.lang {
-            nb_spec::Lang::Lua => Lang::Lua,
-            nb_spec::Lang::Fennel => Lang::Fennel,
-        };
-        let chunk = sandbox.compile(lang, &tool.file, &tool.source)?;
-        Ok(compiled.chunk.get_or_init(|| chunk).clone())
+        let program = self.prepare(tool, &services.sandbox, &services.native)?;
+        Ok(prepared.program.get_or_init(|| program).clone())
+    }
+
+    fn prepare(&self, tool: &Tool, sandbox: &Sandbox, native: &Runner) -> Result<Executable, SandboxError> {
+        match &tool.code {
+            Code::Component(bytes) => {
+                sandbox.load_component(&tool.file, bytes).map(|tool| Executable::Sandboxed(tool.into()))
+            }
+            Code::Script { lang, text, sandboxed } => {
+                let source = Source::new(language(*lang), tool.file.as_str(), text.as_str());
+                let modules: Vec<Module> = self.spec.modules.iter().map(module).collect();
+                if *sandboxed {
+                    return sandbox
+                        .compile(&source, &modules)
+                        .map(|chunk| Executable::Sandboxed(chunk.into()));
+                }
+                let tool = NativeTool { source, modules };
+                nb_native::check(&tool, native)?;
+                Ok(Executable::Native(Arc::new(tool)))
+            }
+        }
     }
 
     /// Checks parameters against the tool's JSON Schema.
@@ -95,6 +141,18 @@ impl Installed {
     pub fn limits(&self, operator: &Limits) -> Limits {
         let manifest = &self.spec.manifest;
         Limits { fuel: manifest.fuel(), memory_bytes: manifest.memory_bytes(), ..operator.clone() }
+    }
+}
+
+fn module(module: &nb_spec::Module) -> Module {
+    let source = Source::new(language(module.lang), module.file.as_str(), module.text.as_str());
+    Module { name: module.name.as_str().into(), source }
+}
+
+fn language(lang: nb_spec::Lang) -> nb_sandbox::Lang {
+    match lang {
+        nb_spec::Lang::Lua => nb_sandbox::Lang::Lua,
+        nb_spec::Lang::Fennel => nb_sandbox::Lang::Fennel,
     }
 }
 

@@ -113,6 +113,9 @@ pub enum RunEvent {
         tool: String,
         /// Its parameters.
         input: Value,
+        /// Whether it runs outside of the sandbox.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        unsandboxed: bool,
     },
     /// A tool call ended.
     #[serde(rename = "tool.finished")]
@@ -240,7 +243,10 @@ impl RunEvent {
                 StepStatus::Failed => format!("step {step} failed{}", failed(reason)),
                 StepStatus::Skipped => format!("step {step} skipped{}", failed(reason)),
             },
-            Self::ToolStarted { tool, input } => format!("tool {tool} {}", abridged_text(input)),
+            Self::ToolStarted { tool, input, unsandboxed } => {
+                let mark = if *unsandboxed { " (unsandboxed)" } else { "" };
+                format!("tool {tool}{mark} {}", abridged_text(input))
+            }
             Self::ToolFinished { tool, is_error: true, output, .. } => {
                 format!("tool {tool} failed: {}", abridged_text(output))
             }

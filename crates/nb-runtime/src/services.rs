@@ -6,6 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use chrono::{DateTime, Utc};
 use nb_egress::Egress;
+pub use nb_native::Runner;
 use nb_sandbox::{Limits, Sandbox};
 use nb_store::Store;
 use serde::{Deserialize, Serialize};
@@ -15,8 +16,10 @@ use serde::{Deserialize, Serialize};
 pub struct Services {
     /// Durable records.
     pub store: Store,
-    /// Runs scripts.
+    /// Runs scripts and components.
     pub sandbox: Sandbox,
+    /// Starts the processes of the tools that say `sandboxed: false`.
+    pub native: Runner,
     /// The only way out to the network.
     pub egress: Egress,
     /// Time and randomness.

@@ -1,5 +1,6 @@
 //! What of an agent is to run, and whether that can be.
 
+use nb_spec::task::Callee;
 use serde_json::{Map, Value};
 
 use crate::error::StartError;
@@ -14,6 +15,20 @@ pub enum Target {
     Tool(String),
     /// The only task of an agent that has one, or else its only tool.
     Only,
+}
+
+impl Target {
+    /// Whether a tool of it runs outside of the sandbox.
+    pub(crate) fn is_unsandboxed(&self, agent: &Installed) -> bool {
+        let leaves = |name: &String| agent.spec.tools.get(name).is_some_and(|tool| !tool.is_sandboxed());
+        match self {
+            Self::Tool(name) => leaves(name),
+            Self::Task(id) => agent.spec.tasks.get(id).is_some_and(|task| {
+                task.steps.iter().any(|step| matches!(&step.call, Callee::Tool(name) if leaves(name)))
+            }),
+            Self::Only => false,
+        }
+    }
 }
 
 /// The task or tool that is meant; `Only` becomes the one that there is.

@@ -3,13 +3,17 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use nb_sandbox::{Call, Host, SandboxError, ToolError};
+use nb_native::NativeCall;
+use nb_sandbox::{Call, Folder, Host, SandboxError, ToolError};
+use nb_spec::permission::{FILES_READ, UNSANDBOXED};
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 
 use crate::ability::{self, Reply};
 use crate::engine::RunContext;
 use crate::error::RunError;
+use crate::installed::Executable;
+use crate::policy::{Decision, Scopes, decide};
 use crate::record::{RunEvent, kept};
 
 /// Calls a tool of the run's agent.
@@ -27,7 +31,12 @@ pub(crate) async fn call_tool(
         place = run.engine.place() => place,
         () = run.cancel.cancelled() => return Err(run.cancelled()),
     };
-    run.record(&RunEvent::ToolStarted { tool: tool.to_owned(), input: kept(&parameters) })?;
+    let unsandboxed = run.agent.spec.tools.get(tool).is_some_and(|tool| !tool.is_sandboxed());
+    if unsandboxed {
+        may_leave_the_sandbox(run, tool)?;
+    }
+    let folders = folders(run)?;
+    run.record(&RunEvent::ToolStarted { tool: tool.to_owned(), input: kept(&parameters), unsandboxed })?;
     let log = Arc::new(LogRoom::new(run.engine.services().limits.log_bytes));
     let bridge = Bridge { run: Arc::clone(run), runtime: Handle::current(), log: Arc::clone(&log) };
     let name = tool.to_owned();
@@ -35,14 +44,19 @@ pub(crate) async fn call_tool(
     let worker = tokio::task::spawn_blocking(move || {
         let services = bridge.run.engine.services().clone();
         let agent = Arc::clone(&bridge.run.agent);
-        let chunk = agent.chunk(&name, &services.sandbox)?;
-        Ok::<_, SandboxError>(services.sandbox.run(Call {
-            chunk,
-            variables: json!({"parameters": parameters}).to_string(),
-            limits: agent.limits(&services.limits),
-            cancel: bridge.run.cancel.flag.clone(),
-            host: Box::new(bridge),
-        }))
+        let variables = json!({"parameters": parameters}).to_string();
+        let limits = agent.limits(&services.limits);
+        let cancel = bridge.run.cancel.flag.clone();
+        let host = Box::new(bridge);
+        Ok::<_, SandboxError>(match agent.executable(&name, &services)? {
+            Executable::Sandboxed(program) => {
+                services.sandbox.run(Call { program, variables, limits, cancel, folders, host })
+            }
+            Executable::Native(tool) => {
+                let runner = services.native.clone();
+                nb_native::run(NativeCall { tool: (*tool).clone(), variables, limits, cancel, host, runner })
+            }
+        })
     });
     let finished = worker.await.map_err(|error| RunError::Internal(error.to_string()))?;
     let finished =
@@ -57,8 +71,8 @@ pub(crate) async fn call_tool(
         Err(cause) => Err(RunError::Tool { tool: tool.to_owned(), cause }),
     };
     let traceback = match &result {
-        Err(RunError::Tool { cause: ToolError::Script { traceback, .. }, .. }) if !traceback.is_empty() => {
-            Some(traceback.clone())
+        Err(RunError::Tool { cause: ToolError::Script(error), .. }) if !error.traceback.is_empty() => {
+            Some(error.traceback.clone())
         }
         _ => None,
     };
@@ -75,6 +89,30 @@ pub(crate) async fn call_tool(
         waiting_ms: usage.waiting.as_secs_f64() * 1e3,
     })?;
     result
+}
+
+fn may_leave_the_sandbox(run: &RunContext, tool: &str) -> Result<(), RunError> {
+    let Err(reason) = run.agent.may_leave_the_sandbox() else { return Ok(()) };
+    let (ability, decision) = (UNSANDBOXED.to_owned(), "deny".to_owned());
+    run.record(&RunEvent::PolicyDecided { ability, decision, reason: reason.clone() })?;
+    Err(RunError::Permission(format!("tool `{tool}` says `sandboxed: false`: {reason}")))
+}
+
+/// The folders that the run's agent may read.
+fn folders(run: &RunContext) -> Result<Vec<Folder>, RunError> {
+    let Decision::Allow(Scopes::Limited(granted)) = decide(run.agent.name(), &run.agent.grants, FILES_READ)
+    else {
+        return Ok(Vec::new());
+    };
+    let home = run.engine.services().secrets.variable("HOME");
+    let folder = |name: String| match (name.strip_prefix('~'), &home) {
+        (None, _) => Ok(Folder { path: name.clone().into(), name }),
+        (Some(rest), Some(home)) => Ok(Folder { path: format!("{home}{rest}").into(), name }),
+        (Some(_), None) => Err(RunError::Permission(format!(
+            "`{FILES_READ}:{name}` is below the home of the daemon's user, and HOME is not set"
+        ))),
+    };
+    granted.into_iter().map(folder).collect()
 }
 
 /// What a line of log costs beside its text: the record keeps its time and place.

@@ -64,8 +64,11 @@ impl Probe {
         self.last_run = row.id;
         match row.error {
             None => Ok(row.output.unwrap_or_default()),
-            // In front of it stand the tool, its file and its line.
-            Some(error) => Err(error.splitn(3, ": ").last().unwrap_or_default().to_owned()),
+            // In front of it stand the tool, its file and its line; behind it the line itself.
+            Some(error) => {
+                let shown = error.splitn(3, ": ").last().unwrap_or_default();
+                Err(shown.split("\n  ").next().unwrap_or_default().to_owned())
+            }
         }
     }
 

@@ -228,7 +228,10 @@ async fn on_failure_abort_names_step_tool_and_line() {
     let chain = "steps: [{id: one, tool: fail}, {id: two, tool: echo, args: {value: 2}}]";
     let (home, row) = run(chain, json!({})).await;
     assert_eq!(row.status, RunStatus::Failed);
-    assert_eq!(row.error.as_deref(), Some("step `one`: tool `fail`: tools/fail.lua:2: no luck"));
+    assert_eq!(
+        row.error.as_deref(),
+        Some("step `one`: tool `fail`: tools/fail.lua:2: no luck\n  2 | error(why)")
+    );
     assert_eq!(steps(&home, &row.id), [failed("one")]);
 }
 
@@ -281,7 +284,8 @@ steps:
             _ => None,
         })
         .collect();
-    let reason = "tool `third-time`: tools/third-time.lua:1: not yet".to_owned();
+    let source = "if nb.kv.increment('calls') < 3 then error('not yet') end return 'at last'";
+    let reason = format!("tool `third-time`: tools/third-time.lua:1: not yet\n  1 | {source}");
     assert_eq!(retries, [(1, reason.clone(), at("00:00:02")), (2, reason, at("00:00:08"))]);
     assert_eq!(home.store().kv_get("a", "calls").unwrap(), Some(json!(3)));
 }
@@ -294,7 +298,10 @@ async fn after_its_last_attempt_a_retried_step_fails() {
     home.world.asleep_until(at("00:00:01")).await;
     home.world.set(at("00:00:01"));
     let row = home.end_of(&run).await;
-    assert_eq!(row.error.as_deref(), Some("step `one`: tool `fail`: tools/fail.lua:2: no luck"));
+    assert_eq!(
+        row.error.as_deref(),
+        Some("step `one`: tool `fail`: tools/fail.lua:2: no luck\n  2 | error(why)")
+    );
     let attempts =
         home.record(&run).into_iter().filter(|event| matches!(event, RunEvent::StepStarted { .. }));
     assert_eq!(attempts.count(), 2);

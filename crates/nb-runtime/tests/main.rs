@@ -5,6 +5,7 @@
 mod abilities;
 mod chains;
 mod common;
+mod docs;
 mod logs;
 mod record;
 mod server;

@@ -170,7 +170,7 @@ async fn large_values_are_abridged_in_the_record_and_whole_for_the_next_step() {
     for event in home.record(&row.id) {
         let (value, bytes) = match event {
             RunEvent::ToolFinished { tool, output, .. } if tool == "big" => (output, 100_002),
-            RunEvent::ToolStarted { tool, input } if tool == "len" => (input, 100_011),
+            RunEvent::ToolStarted { tool, input, .. } if tool == "len" => (input, 100_011),
             RunEvent::HostBegun { args, .. } => (args, 100_022),
             _ => continue,
         };

@@ -111,6 +111,9 @@ pub struct RunRow {
     pub task: Option<String>,
     /// The tool, for a run of one.
     pub tool: Option<String>,
+    /// Whether a tool of it runs outside of the sandbox.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unsandboxed: bool,
     /// The run that started this one.
     pub parent: Option<String>,
     /// Who or what started it.

@@ -242,6 +242,7 @@ mod tests {
                 digest: String::new(),
                 task: None,
                 tool: None,
+                unsandboxed: false,
                 parent: None,
                 actor: Value::Null,
                 input: Value::Null,

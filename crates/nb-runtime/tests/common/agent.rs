@@ -52,12 +52,22 @@ impl AgentBuilder {
         self
     }
 
+    /// Adds a file.
+    pub fn file(mut self, name: &str, bytes: impl Into<Vec<u8>>) -> Self {
+        self.files.insert(name, bytes);
+        self
+    }
+
     /// Adds a tool in Lua, as `tools/NAME.lua`.
-    pub fn tool(mut self, name: &str, lua: &str) -> Self {
+    pub fn tool(self, name: &str, lua: &str) -> Self {
         let source = format!("tools/{name}.lua");
-        self.files.insert(source.clone(), lua);
+        self.file(&source, lua).tool_entry(json!({"name": name, "source": source}))
+    }
+
+    /// Adds a tool as the manifest says it.
+    pub fn tool_entry(mut self, entry: Value) -> Self {
         if let Some(tools) = self.manifest["tools"].as_array_mut() {
-            tools.push(json!({"name": name, "source": source}));
+            tools.push(entry);
         }
         self
     }

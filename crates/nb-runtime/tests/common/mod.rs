@@ -11,6 +11,7 @@ use std::time::Duration;
 use nb_egress::{Egress, EgressConfig};
 use nb_runtime::installed::Entry;
 use nb_runtime::record::RunEvent;
+use nb_runtime::services::Runner;
 use nb_runtime::{Actor, Engine, Installed, RunRequest, Services, StartError, Started, Target};
 use nb_sandbox::{Limits, Sandbox, SandboxConfig};
 use nb_store::{AgentState, LedgerKey, RunFilter, RunRow, Store};
@@ -47,6 +48,7 @@ impl Home {
         let engine = Engine::new(Services {
             store: Store::open(dir.path(), at("00:00:00")).unwrap(),
             sandbox: SANDBOX.clone(),
+            native: Runner::default(),
             egress: Egress::new(EgressConfig { allow, ..EgressConfig::default() }).unwrap(),
             world: world.clone(),
             notifier: desktop.clone(),

@@ -55,6 +55,7 @@ pub fn run(id: &str) -> RunRow {
         digest: "sha256:00".to_owned(),
         task: Some("greet".to_owned()),
         tool: None,
+        unsandboxed: false,
         parent: None,
         actor: json!({"trigger": "daily"}),
         input: json!({"name": "Ada"}),

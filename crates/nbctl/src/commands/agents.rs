@@ -84,6 +84,9 @@ impl Uninstall {
     }
 }
 
+/// The mark of what runs outside of the sandbox.
+const UNSANDBOXED: &str = "[unsandboxed]";
+
 /// Where the daemon has an agent.
 pub(crate) fn agent_path(agent: &str) -> String {
     format!("/v1/agents/{}", segment(agent))
@@ -113,6 +116,9 @@ fn list(agents: &[AgentSummary], page: &mut Page) {
     for agent in agents {
         let about = match &agent.problem {
             Some(problem) => Span::new(format!("does not load: {problem}"), Tint::Bad),
+            None if agent.unsandboxed => {
+                Span::new(format!("{UNSANDBOXED} {}", agent.description), Tint::Warning)
+            }
             None => (&agent.description).into(),
         };
         table.row([
@@ -140,6 +146,12 @@ fn show(agent: &AgentView, page: &mut Page) {
         " is ".into(),
         Span::status(state(summary)),
     ]);
+    if summary.unsandboxed {
+        page.spans(&[Span::new(
+            format!("  {UNSANDBOXED} it runs tools outside of the sandbox"),
+            Tint::Warning,
+        )]);
+    }
     if !summary.description.is_empty() {
         page.block(2, &summary.description);
     }
@@ -205,6 +217,7 @@ fn show_tool(tool: &ToolView, page: &mut Page) {
         "  ".into(),
         Span::new(&tool.name, Tint::Strong),
         Span::new(format!("  {} in {}", tool.lang, tool.file), Tint::Faint),
+        Span::new(if tool.sandboxed { "" } else { " [unsandboxed]" }, Tint::Warning),
     ]);
     page.block(4, &tool.description);
     parameters(&tool.parameters, page);
@@ -268,6 +281,7 @@ mod tests {
             description: "Greets people in two languages".to_owned(),
             signer: Some("ada".to_owned()),
             tools: 2,
+            unsandboxed: false,
             tasks: 1,
             triggers: 1,
             problem: None,
@@ -300,6 +314,15 @@ mod tests {
     }
 
     #[test]
+    fn an_agent_that_leaves_the_sandbox_is_marked() {
+        let agent = AgentSummary { unsandboxed: true, ..summary() };
+        insta::assert_snapshot!(render(None, |page| list(&[agent], page)), @"
+        NAME   VERSION  STATE    TOOLS  TASKS  TRIGGERS  SIGNED BY  DESCRIPTION
+        hello  0.1.0    running      2      1         1  ada        [unsandboxed] Greets people in two languages
+        ");
+    }
+
+    #[test]
     fn an_agent_is_shown_with_what_it_can_and_may_do() {
         let permission = |permission: &str, words: &str, known, granted| PermissionView {
             permission: permission.to_owned(),
@@ -322,6 +345,7 @@ mod tests {
                 description: "Says hello.".to_owned(),
                 lang: "lua".to_owned(),
                 file: "tools/greet.lua".to_owned(),
+                sandboxed: false,
                 parameters: json!({
                     "type": "object",
                     "properties": {
@@ -363,7 +387,7 @@ mod tests {
           unknown      search.web                  unknown here: grants nothing
 
         tools
-          greet  lua in tools/greet.lua
+          greet  lua in tools/greet.lua [unsandboxed]
             Says hello.
               name*  string           Who to greet.
               times  integer or null

@@ -105,7 +105,8 @@ fn output(run: &RunView, page: &mut Page) {
 
 fn ended(run: &RunView, page: &mut Page) {
     let took = run.duration_ms.map(|ms| format!(" in {}", time::duration(ms))).unwrap_or_default();
-    page.line(Span::new(format!("{} {}{took}", run.id, run.status), Tint::Faint));
+    let mark = if run.unsandboxed { " [unsandboxed]" } else { "" };
+    page.line(Span::new(format!("{} {}{took}{mark}", run.id, run.status), Tint::Faint));
 }
 
 #[cfg(test)]

@@ -64,10 +64,11 @@ fn list(runs: &[RunView], page: &mut Page) {
 }
 
 fn what(run: &RunView) -> String {
+    let mark = if run.unsandboxed { " [unsandboxed]" } else { "" };
     match (&run.tool, &run.task) {
-        (Some(tool), _) => format!("tool {tool}"),
-        (None, Some(task)) => format!("task {task}"),
-        (None, None) => run.kind.clone(),
+        (Some(tool), _) => format!("tool {tool}{mark}"),
+        (None, Some(task)) => format!("task {task}{mark}"),
+        (None, None) => format!("{}{mark}", run.kind),
     }
 }
 
@@ -164,6 +165,7 @@ mod tests {
             agent: "hello".to_owned(),
             task: Some("welcome".to_owned()),
             tool: None,
+            unsandboxed: false,
             status: "completed".to_owned(),
             outcome: Some("done".to_owned()),
             error: None,
@@ -182,6 +184,7 @@ mod tests {
             kind: "tool".to_owned(),
             task: None,
             tool: Some("greet".to_owned()),
+            unsandboxed: true,
             status: "failed".to_owned(),
             created_at: "2026-03-01T10:00:00Z".parse().unwrap(),
             duration_ms: None,
@@ -190,7 +193,7 @@ mod tests {
         insta::assert_snapshot!(render(None, |page| list(&[run(), failed], page)), @"
         RUN                             AGENT  STATUS     WHEN      TOOK  WHAT
         run_01KJN4R5ZB3V0T6Q2W8X9Y7A1C  hello  completed  3 s ago  12 ms  task welcome
-        run_01KJN4R5ZB3V0T6Q2W8X9Y7A1B  hello  failed     2 h ago      -  tool greet
+        run_01KJN4R5ZB3V0T6Q2W8X9Y7A1B  hello  failed     2 h ago      -  tool greet [unsandboxed]
         ");
         insta::assert_snapshot!(render(None, |page| list(&[], page)), @"
         nothing ran yet

@@ -153,7 +153,7 @@ fn json_is_one_document() {
     assert_snapshot!(home.run(&["--json", "ls"]), @r#"
     exit 0
     --- stdout
-    [{"name":"hello","version":"0.1.0","state":"running","description":"Greets","signer":"ada","tools":1,"tasks":0,"triggers":0,"problem":null}]
+    [{"name":"hello","version":"0.1.0","state":"running","description":"Greets","signer":"ada","tools":1,"unsandboxed":false,"tasks":0,"triggers":0,"problem":null}]
     --- stderr
     "#);
     assert_snapshot!(home.run(&["uninstall", "hello", "--purge", "--json"]), @r#"

@@ -1,0 +1,158 @@
+//! One call, seen from the child process.
+
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::process::{self, ExitCode};
+
+use nb_sandbox::{Host, Limit, Limits, Stop, ToolError};
+use rustix::io::fcntl_dupfd_cloexec;
+use rustix::process::{Signal, getppid, set_parent_process_death_signal};
+use rustix::stdio::{dup2_stdin, stdin};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::interpreter::{Evaluated, compile_all, evaluate_counted};
+use crate::protocol::{Job, LENGTH_BYTES, Reply, Report, Request, Work, frame, length};
+use crate::rlimits;
+
+/// The first descriptor that is not one of the standard ones.
+const FIRST_FREE: i32 = 3;
+
+/// A line that is longer, and longer than the whole log may be, is sent in parts, which the daemon drops one by one.
+const LOG_PART_BYTES: usize = 64 << 10;
+
+/// What the daemon's program does instead of its own work when its first argument is
+/// [`CHILD_ARGUMENT`](crate::CHILD_ARGUMENT): it reads a job from its standard input, which is a socket, and serves it.
+///
+/// It must be the first thing that `main` calls. What it answers is the exit code of the process.
+pub fn child() -> ExitCode {
+    match serve() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            // Whoever started this has its standard error, if not its socket.
+            let _ = writeln!(io::stderr(), "a native tool cannot be run: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn serve() -> io::Result<()> {
+    // Programs that the tool starts get neither the socket nor what the daemon says there.
+    let socket = UnixStream::from(fcntl_dupfd_cloexec(stdin(), FIRST_FREE)?);
+    dup2_stdin(File::open("/dev/null")?)?;
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    let mut socket = Socket(socket);
+    let Job { parent, work, tool, variables, limits } = socket.receive()?;
+    // The daemon may have ended before the signal was asked for.
+    if getppid().map(|pid| pid.as_raw_nonzero().get().unsigned_abs()) != Some(parent) {
+        return Err(io::Error::other("the process that started it is gone"));
+    }
+    rlimits::apply(&limits)?;
+
+    let mut remote = Remote { socket, tool: tool.source.file.to_string(), limits };
+    let limits = remote.limits.clone();
+    let evaluated = match work {
+        Work::Run => evaluate_counted(&tool, &variables, &limits, &mut remote),
+        Work::Check => {
+            let outcome = compile_all(&tool, &mut remote);
+            Evaluated { outcome, fuel: 0, peak_memory_bytes: 0 }
+        }
+    };
+    remote.report(evaluated)
+}
+
+struct Socket(UnixStream);
+
+impl Socket {
+    fn send(&mut self, message: &impl Serialize) -> io::Result<()> {
+        self.0.write_all(&frame(message)?)
+    }
+
+    fn receive<T: DeserializeOwned>(&mut self) -> io::Result<T> {
+        let mut head = [0; LENGTH_BYTES];
+        self.0.read_exact(&mut head)?;
+        let mut message = vec![0; length(&head).unwrap_or_default() as usize];
+        self.0.read_exact(&mut message)?;
+        Ok(serde_json::from_slice(&message)?)
+    }
+}
+
+/// The host, which is in the daemon. Without the daemon there is nothing more to do: the process ends.
+struct Remote {
+    socket: Socket,
+    tool: String,
+    limits: Limits,
+}
+
+impl Remote {
+    fn report(&mut self, evaluated: Evaluated) -> io::Result<()> {
+        let Evaluated { outcome, fuel, peak_memory_bytes } = evaluated;
+        let outcome = outcome.and_then(|result| {
+            self.check_size(Limit::Output, self.limits.output_bytes, result.len())?;
+            Ok(result)
+        });
+        self.socket.send(&Request::Done(Report { outcome, fuel, peak_memory_bytes }))
+    }
+
+    /// What is too large is not sent: the daemon would have to read all of it to refuse it.
+    fn check_size(&self, limit: Limit, allowed: u64, size: usize) -> Result<(), ToolError> {
+        let used = size as u64;
+        if used <= allowed {
+            return Ok(());
+        }
+        Err(Stop::Limit { limit, allowed, used }.into_error(&self.tool))
+    }
+
+    /// Asks, and waits for the answer.
+    fn ask(&mut self, request: &Request) -> Reply {
+        match self.socket.send(request).and_then(|()| self.socket.receive()) {
+            Ok(reply) => reply,
+            Err(_) => process::exit(1),
+        }
+    }
+
+    fn ask_number(&mut self, request: &Request) -> u64 {
+        match self.ask(request) {
+            Reply::Number(number) => number,
+            Reply::Answer(_) => process::exit(1),
+        }
+    }
+}
+
+impl Host for Remote {
+    fn invoke(&mut self, ability: &str, args: &str) -> Result<String, String> {
+        let size = ability.len() + args.len();
+        if let Err(error) = self.check_size(Limit::HostBytes, self.limits.host_bytes, size) {
+            let _ = self.report(Evaluated { outcome: Err(error), fuel: 0, peak_memory_bytes: 0 });
+            process::exit(0);
+        }
+        match self.ask(&Request::Invoke { ability: ability.to_owned(), args: args.to_owned() }) {
+            Reply::Answer(answer) => answer,
+            Reply::Number(_) => process::exit(1),
+        }
+    }
+
+    fn log(&mut self, line: &str) {
+        let longest = usize::try_from(self.limits.log_bytes).unwrap_or(usize::MAX).max(LOG_PART_BYTES);
+        let mut rest = line;
+        loop {
+            let part = &rest[..rest.floor_char_boundary(longest)];
+            rest = &rest[part.len()..];
+            if self.socket.send(&Request::Log { line: part.to_owned() }).is_err() {
+                process::exit(1);
+            }
+            if rest.is_empty() {
+                return;
+            }
+        }
+    }
+
+    fn now_ns(&mut self) -> u64 {
+        self.ask_number(&Request::Now)
+    }
+
+    fn random(&mut self) -> u64 {
+        self.ask_number(&Request::Random)
+    }
+}

@@ -1,0 +1,9 @@
+//! Native tools: what they see, and that they end.
+#![allow(clippy::unwrap_used)]
+
+mod common;
+mod errors;
+mod limits;
+mod modules;
+mod processes;
+mod scripts;

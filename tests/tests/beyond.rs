@@ -1,0 +1,156 @@
+//! Tools that are more than one script: with modules, as components, and outside of the sandbox.
+
+use std::fs;
+use std::time::Duration;
+
+use nb_tests::wait::within;
+use nb_tests::{Agent, Daemon, Home};
+use serde_json::{Value, json};
+
+const PREOPENS: &str = include_str!("components/preopens.wat");
+
+fn native(source: &str) -> Agent {
+    Agent::new("native")
+        .permissions(&["unsandboxed", "kv.write"])
+        .file("tools/tool.lua", source)
+        .tool_entry("name: tool\nsource: tools/tool.lua\nsandboxed: false")
+}
+
+fn fails(daemon: &Daemon, source: &str) -> String {
+    daemon.install(&native(source));
+    daemon.failure("native", "tool", &json!({}))
+}
+
+#[test]
+fn a_tool_may_have_several_files() {
+    let daemon = Home::new().start();
+    let agent = Agent::new("parts")
+        .tool("lua.lua", "local text = require('text')\nreturn text.twice(parameters.word)")
+        .tool("fennel.fnl", "(import-macros {: twice} :lib.forms)\n(var n 0)\n(twice (set n (+ n 1)))\nn")
+        .tool("wrong.lua", "return require('text').wrong()")
+        .file("tools/lib/text.lua", "local text = {}\nfunction text.twice(word) return word .. word end\nfunction text.wrong()\n  error('wrong here')\nend\nreturn text")
+        .file("tools/lib/forms.fnl", "{:twice (fn [form] `(do ,form ,form))}");
+    daemon.install(&agent);
+    assert_eq!(daemon.result("parts", "lua", &json!({"word": "ha"})), "haha");
+    assert_eq!(daemon.result("parts", "fennel", &json!({})), 2);
+    let error = daemon.failure("parts", "wrong", &json!({}));
+    assert_eq!(error, "tool `wrong`: tools/lib/text.lua:4: wrong here\n  4 |   error('wrong here')");
+
+    let broken = agent.named("broken").file("tools/lib/text.lua", "return (");
+    let refused = daemon.install_with(&daemon.package(&broken), &["--grant", "all"]).fails(1);
+    assert!(refused.error().starts_with("tool `lua`: tools/lib/text.lua:1:9: "), "{refused}");
+}
+
+#[test]
+fn a_component_is_a_tool_and_sees_the_folders_that_were_granted() {
+    let daemon = Home::new().start();
+    let folder = daemon.path().join("notes");
+    fs::create_dir(&folder).unwrap();
+    let permission = format!("files.read:{}", folder.display());
+    let agent = Agent::new("component")
+        .permissions(&[&permission])
+        .tool_entry("name: folders\ncomponent: tools/folders.wasm")
+        .file("tools/folders.wasm", wat::parse_str(PREOPENS).unwrap());
+    let package = daemon.package(&agent);
+    daemon.install_with(&package, &["--grant", "none"]).success();
+    assert_eq!(daemon.result("component", "folders", &json!({})), json!([]));
+    daemon.install_with(&package, &["--grant", &permission]).success();
+    assert_eq!(daemon.result("component", "folders", &json!({})), json!([folder]));
+    daemon.nbctl(&["show", "component"]).success().stdout_contains("component in tools/folders.wasm");
+    fs::remove_dir(&folder).unwrap();
+    let error = daemon.failure("component", "folders", &json!({}));
+    assert!(error.contains("the folder") && error.contains("cannot be opened"), "{error}");
+}
+
+#[test]
+fn what_is_no_component_is_not_installed() {
+    let daemon = Home::new().start();
+    for (bytes, reason) in [(&b"\0asm\x01\0\0\0"[..], "not a component"), (b"text", "cannot be a tool")] {
+        let agent = Agent::new("wrong")
+            .tool_entry("name: tool\ncomponent: tools/tool.wasm")
+            .file("tools/tool.wasm", bytes);
+        let refused = daemon.install_with(&daemon.package(&agent), &["--grant", "all"]).fails(1);
+        assert!(refused.error().starts_with("tool `tool`: tools/tool.wasm "), "{refused}");
+        assert!(refused.error().contains(reason), "{refused}");
+        assert_eq!(refused.error().lines().count(), 1, "{refused}");
+    }
+}
+
+#[test]
+fn a_tool_leaves_the_sandbox_only_with_the_grant() {
+    let daemon = Home::new().variable("NATIVE", "from the environment").start();
+    let agent =
+        native("return {os.getenv('NATIVE'), io.open('/etc/passwd') ~= nil, nb.kv.increment('calls', 1)}");
+    let package = daemon.package(&agent);
+    daemon.install_with(&package, &["--grant", "kv.write"]).success();
+    let error = daemon.failure("native", "tool", &json!({}));
+    assert!(
+        error.contains("`sandboxed: false`") && error.contains("permission `unsandboxed` was not granted"),
+        "{error}"
+    );
+    let list = daemon.nbctl(&["ls"]).success();
+    assert!(!list.to_string().contains("[unsandboxed]"), "{list}");
+
+    daemon.install_with(&package, &["--grant", "all"]).success();
+    assert_eq!(daemon.result("native", "tool", &json!({})), json!(["from the environment", true, 1]));
+    for words in [&["ls"][..], &["show", "native"], &["runs", "native"]] {
+        daemon.nbctl(words).success().stdout_contains("[unsandboxed]");
+    }
+    let run = daemon.call("native", "tool", &json!({}));
+    assert_eq!(run["unsandboxed"], true);
+    let id = run["id"].as_str().unwrap();
+    daemon
+        .nbctl(&["run-show", id])
+        .success()
+        .stdout_contains("[unsandboxed]")
+        .stdout_contains("unsandboxed=true");
+}
+
+#[test]
+fn a_crash_or_a_loop_outside_of_the_sandbox_ends_the_call_and_not_the_daemon() {
+    let daemon = Home::new().config("limits:\n  wall_ms: 1000\n").start();
+    let before = daemon.pid();
+    for (source, expected) in [
+        ("os.exit(3)", "exit code 3"),
+        ("os.execute('kill -ABRT $PPID') while true do end", "SIGABRT"),
+        ("while true do end", "out of fuel"),
+        ("os.execute('sleep 60')", "out of time"),
+        ("local t = {} while true do t[#t + 1] = ('x'):rep(100000) .. #t end", "out of memory"),
+        ("\n\nerror('boom')", "tools/tool.lua:3: boom"),
+    ] {
+        let error = fails(&daemon, source);
+        assert!(error.contains(expected), "{source}: {error}");
+    }
+    assert_eq!(daemon.pid(), before);
+    daemon.install(&native("return 'well'"));
+    assert_eq!(daemon.result("native", "tool", &json!({})), "well");
+}
+
+#[test]
+fn a_process_outside_of_the_sandbox_ends_with_its_daemon() {
+    let mut daemon = Home::new().start();
+    let mark = daemon.path().join("pid");
+    let source = format!(
+        "local f = io.open('{}', 'w') f:write(io.open('/proc/self/stat'):read('n')) f:close() os.execute('sleep 60')",
+        mark.display()
+    );
+    daemon.install(&native(&source));
+    daemon.nbctl(&["run", "native", "--tool", "tool", "--detach"]).success();
+    let pid =
+        within(Duration::from_secs(10), || fs::read_to_string(&mark).ok().filter(|pid| !pid.is_empty()));
+    let process = format!("/proc/{}", pid.expect("the tool runs"));
+    daemon.kill();
+    let gone = within(Duration::from_secs(10), || (!std::path::Path::new(&process).exists()).then_some(()));
+    assert!(gone.is_some(), "{process} outlives its daemon");
+}
+
+#[test]
+fn the_schema_of_a_tool_counts_outside_of_the_sandbox_as_well() {
+    let daemon = Home::new().start();
+    let agent = Agent::new("native")
+        .permissions(&["unsandboxed"])
+        .tool_entry("name: tool\nlua: return parameters.n + 1\nsandboxed: false\nparameters: {type: object, required: [n]}");
+    daemon.install(&agent);
+    assert_eq!(daemon.result("native", "tool", &json!({"n": 1})), Value::from(2));
+    assert!(daemon.failure("native", "tool", &json!({})).contains("\"n\" is a required property"));
+}
