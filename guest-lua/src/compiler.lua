@@ -28,12 +28,8 @@ end
 -- By file name: the package's files, which are all that Fennel can open.
 local texts = {}
 
--- The modules that were opened for their macros, or by them.
-local for_macros = {}
-
 local function open(path)
   local text = texts[path]
-  for_macros[path] = text ~= nil
   if text == nil then return nil, tostring(path) .. ": the package has no such file below tools/lib" end
   return { read = function() return text end, close = function() return true end }
 end
@@ -46,6 +42,17 @@ local fennel = load_fennel(env)
 package.loaded.fennel = fennel
 fennel.path = paths("?.fnl", "?/init.fnl")
 fennel["macro-path"] = paths("?.fnl", "?/init-macros.fnl", "?/init.fnl")
+
+-- The files that were loaded for their macros, or by such a file.
+local for_macros = {}
+
+for i, search in ipairs(fennel["macro-searchers"]) do
+  fennel["macro-searchers"][i] = function(name)
+    local loader, file = search(name)
+    if loader then for_macros[file] = true end
+    return loader, file
+  end
+end
 
 -- A module that is required is a part of the tool as well: it need not be included in each file that uses it.
 getmetatable(fennel.scope().specials).__index.include = function(ast, ...)
@@ -64,10 +71,16 @@ local function position(message)
   end
 end
 
--- Without what is the compiler's own: the calls inside of it, and the name of a macro's text.
-local function clean(message)
-  message = message:gsub("\nstack traceback:", ""):gsub("\n\t[^\n]*", "")
-  return (message:gsub('%[string "[^\n]-"%]:%d+: ', ""))
+-- Of Fennel's text the message and its advice, once; not the source line, which the host shows, nor its own traceback.
+local function clean(text)
+  local message, rest = text:match("^([^\n]*)(.*)$")
+  message = message:gsub('%[string "[^\n]-"%]:%d+: ', ""):gsub("unknown:[%d?]+:[%d?]+: Compile error: ", "")
+  local seen = {}
+  for advice in rest:gmatch("\n(%* [^\n]*)") do
+    if not seen[advice] then message = message .. "\n" .. advice end
+    seen[advice] = true
+  end
+  return message
 end
 
 -- The file, line and column in front of a message of Fennel, whose columns begin at 0. An error in a module of macros

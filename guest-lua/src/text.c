@@ -51,6 +51,11 @@ size_t utf8_valid_prefix(const char *bytes, size_t len) {
   const unsigned char *s = (const unsigned char *)bytes;
   size_t at = 0;
   while (at < len) {
+    uint64_t eight;
+    while (len - at >= sizeof eight && (memcpy(&eight, s + at, sizeof eight), (eight & 0x8080808080808080u) == 0)) {
+      at += sizeof eight; /* most texts are ASCII */
+    }
+    if (at == len) break;
     size_t step = sequence(s + at, len - at);
     if (step == 0) break;
     at += step;

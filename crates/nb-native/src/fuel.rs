@@ -6,8 +6,8 @@ use std::rc::Rc;
 use mlua::{HookTriggers, Lua, VmState};
 use nb_sandbox::{Limit, Stop};
 
-/// How many instructions pass between two looks. Counted in a loop of additions: a look at each 100 instructions takes
-/// a fifth of the time, one at each 1,000 is not to be seen.
+/// How many instructions pass between two looks. In a loop of additions, a look at each 100 instructions costs a fifth
+/// of the time or more; one at each 1,000 does not show.
 const STEP: u32 = 1_000;
 
 /// What a Lua state has used up. A coroutine counts its steps by itself, and its last one, which is not full, is not

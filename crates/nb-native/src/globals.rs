@@ -1,28 +1,16 @@
-//! What a script sees beside Lua's own libraries: `json`, `nb`, `print`, a seeded `math.random`, `debug.traceback`.
+//! What a script sees beside Lua's own libraries: `json`, `print`, a seeded `math.random`, `debug.traceback`, and `nb`,
+//! which is in `api`.
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::rc::Rc;
 
 use mlua::{Function, IntoLua, LightUserData, Lua, MultiValue, Result, Scope, Table, Value, Variadic};
-use nb_sandbox::Host;
 
+use crate::api::{self, Api, Body, SharedHost, raised};
 use crate::arguments::Arguments;
 use crate::failure::{PRELUDE, Raised, lossy, plain, raise};
 use crate::fuel::is_out_of_fuel;
-use crate::json::{self, ArrayMark, JsonError, ObjectWriter};
-
-/// The host, while a script runs.
-pub(crate) type SharedHost<'h> = Rc<RefCell<&'h mut (dyn Host + 'h)>>;
-
-type Body<'h> = fn(&Api<'h>, &Lua, &Arguments<'_>) -> Result<Value>;
-
-/// What our functions work with.
-#[derive(Clone)]
-struct Api<'h> {
-    host: SharedHost<'h>,
-    mark: ArrayMark,
-    tostring: Function,
-}
+use crate::json::{self, ArrayMark, JsonError};
 
 /// Adds everything to a fresh state.
 pub(crate) fn install<'scope, 'env>(
@@ -54,22 +42,11 @@ pub(crate) fn install<'scope, 'env>(
     let json = library(&globals, "json", &[("encode", encode), ("decode", decode), ("array", array)])?;
     json.raw_set("null", Value::NULL)?;
     name_null(lua)?;
-    let nb = library(&globals, "nb", &[("call", call), ("time", time), ("notify", notify)])?;
-    library(
-        &nb,
-        "kv",
-        &[
-            ("get", kv_get),
-            ("set", kv_set),
-            ("delete", kv_delete),
-            ("list", kv_list),
-            ("increment", kv_increment),
-            ("compare_and_set", kv_compare_and_set),
-        ],
-    )?;
-    library(&nb, "http", &[("fetch", http_fetch)])?;
-    library(&nb, "log", &[("info", log_info), ("error", log_error)])?;
-    library(&nb, "event", &[("publish", event_publish)])?;
+    let nb = lua.create_table()?;
+    for (part, functions) in api::functions() {
+        add(&if part.is_empty() { nb.clone() } else { library(&nb, part, &[])? }, &functions)?;
+    }
+    globals.raw_set("nb", nb)?;
 
     seed_random(lua, scope, &api.host)?;
     add_debug(lua)?;
@@ -175,150 +152,4 @@ fn array(api: &Api<'_>, lua: &Lua, arguments: &Arguments<'_>) -> Result<Value> {
     let table = if arguments.is_nil(1) { lua.create_table()? } else { arguments.table(1)?.clone() };
     api.mark.put_on(&table)?;
     Ok(Value::Table(table))
-}
-
-/// `nb.call(ability, args)`
-fn call(api: &Api<'_>, lua: &Lua, arguments: &Arguments<'_>) -> Result<Value> {
-    let ability = arguments.string(1)?;
-    let Ok(ability) = ability.to_str() else {
-        return Err(arguments.bad(1, "the ability's name is not UTF-8"));
-    };
-    let args = if arguments.is_nil(2) {
-        "{}".to_owned()
-    } else {
-        arguments.table(2)?;
-        json::encode(&api.mark, arguments.get(2)).map_err(|error| raised(lua, error))?
-    };
-    api.invoke(lua, &ability, &args)
-}
-
-/// `nb.time()`: seconds since 1970-01-01 UTC, with a fraction
-fn time(api: &Api<'_>, _: &Lua, _: &Arguments<'_>) -> Result<Value> {
-    Ok(Value::Number(api.host.borrow_mut().now_ns() as f64 / 1e9))
-}
-
-/// `nb.notify(title, body, priority)` or `nb.notify{title=…, body=…, priority=…}`
-fn notify(api: &Api<'_>, lua: &Lua, arguments: &Arguments<'_>) -> Result<Value> {
-    let table = arguments.table(1).ok();
-    let mut members = Vec::new();
-    for (index, key) in ["title", "body", "priority"].into_iter().enumerate() {
-        let value = table.map_or_else(|| Ok(arguments.get(index + 1).clone()), |table| table.get(key))?;
-        if index == 0 || !value.is_nil() {
-            let text = arguments.string_of(index + 1, &value, false)?;
-            members.push((key, Value::String(text)));
-        }
-    }
-    api.request(lua, "notify.user", &members)
-}
-
-fn kv_get(api: &Api<'_>, lua: &Lua, arguments: &Arguments<'_>) -> Result<Value> {
-    let key = Value::String(arguments.string(1)?);
-    api.request(lua, "kv.read", &[("op", word(lua, "get")?), ("key", key)])
-}
-
-fn kv_list(api: &Api<'_>, lua: &Lua, arguments: &Arguments<'_>) -> Result<Value> {
-    let mut members = vec![("op", word(lua, "list")?)];
-    if !arguments.is_nil(1) {
-        members.push(("prefix", Value::String(arguments.string(1)?)));
-    }
-    api.request(lua, "kv.read", &members)
-}
-
-fn kv_set(api: &Api<'_>, lua: &Lua, arguments: &Arguments<'_>) -> Result<Value> {
-    let value = arguments.any(2)?.clone();
-    let key = Value::String(arguments.string(1)?);
-    api.request(lua, "kv.write", &[("op", word(lua, "set")?), ("key", key), ("value", value)])
-}
-
-fn kv_delete(api: &Api<'_>, lua: &Lua, arguments: &Arguments<'_>) -> Result<Value> {
-    let key = Value::String(arguments.string(1)?);
-    api.request(lua, "kv.write", &[("op", word(lua, "delete")?), ("key", key)])
-}
-
-fn kv_increment(api: &Api<'_>, lua: &Lua, arguments: &Arguments<'_>) -> Result<Value> {
-    let by = if arguments.is_nil(2) {
-        Value::Integer(1)
-    } else {
-        arguments.number(2)?;
-        arguments.get(2).clone()
-    };
-    let key = Value::String(arguments.string(1)?);
-    api.request(lua, "kv.write", &[("op", word(lua, "increment")?), ("key", key), ("by", by)])
-}
-
-/// `nb.kv.compare_and_set(key, expected, value)`
-fn kv_compare_and_set(api: &Api<'_>, lua: &Lua, arguments: &Arguments<'_>) -> Result<Value> {
-    let value = arguments.any(3)?.clone();
-    let key = Value::String(arguments.string(1)?);
-    let members = [
-        ("op", word(lua, "compare_and_set")?),
-        ("key", key),
-        ("expected", arguments.get(2).clone()),
-        ("value", value),
-    ];
-    api.request(lua, "kv.write", &members)
-}
-
-/// `nb.http.fetch(url)` or `nb.http.fetch{method=…, url=…, headers=…, body=…, timeout_ms=…}`
-fn http_fetch(api: &Api<'_>, lua: &Lua, arguments: &Arguments<'_>) -> Result<Value> {
-    if let Value::Table(_) = arguments.get(1) {
-        let args = json::encode(&api.mark, arguments.get(1)).map_err(|error| raised(lua, error))?;
-        return api.invoke(lua, "http.fetch", &args);
-    }
-    api.request(lua, "http.fetch", &[("url", Value::String(arguments.string(1)?))])
-}
-
-fn log_info(api: &Api<'_>, lua: &Lua, arguments: &Arguments<'_>) -> Result<Value> {
-    let message = api.to_string(arguments.any(1)?)?;
-    api.request(lua, "log.info", &[("message", Value::String(message))])
-}
-
-fn log_error(api: &Api<'_>, lua: &Lua, arguments: &Arguments<'_>) -> Result<Value> {
-    let message = api.to_string(arguments.any(1)?)?;
-    api.request(lua, "log.error", &[("message", Value::String(message))])
-}
-
-fn event_publish(api: &Api<'_>, lua: &Lua, arguments: &Arguments<'_>) -> Result<Value> {
-    let mut members = vec![("name", Value::String(arguments.string(1)?))];
-    if !arguments.is_nil(2) {
-        members.push(("data", arguments.get(2).clone()));
-    }
-    api.request(lua, "event.publish", &members)
-}
-
-fn word(lua: &Lua, word: &str) -> Result<Value> {
-    word.into_lua(lua)
-}
-
-fn raised(lua: &Lua, error: JsonError) -> mlua::Error {
-    match error {
-        JsonError::Refused(message) => raise(lua, message),
-        JsonError::Lua(error) => error,
-    }
-}
-
-impl Api<'_> {
-    fn to_string(&self, value: &Value) -> Result<mlua::LuaString> {
-        let text = self.tostring.call(value);
-        text.map_err(|error| mlua::Error::external(Raised(plain(&error))))
-    }
-
-    /// Asks the host with these members as arguments.
-    fn request(&self, lua: &Lua, ability: &str, members: &[(&str, Value)]) -> Result<Value> {
-        let mut args = ObjectWriter::new(&self.mark);
-        for (key, value) in members {
-            args.put(key, value).map_err(|error| raised(lua, error))?;
-        }
-        self.invoke(lua, ability, &args.finish())
-    }
-
-    /// An answer of the host is a value, its refusal an error at the line of the script that asked.
-    fn invoke(&self, lua: &Lua, ability: &str, args: &str) -> Result<Value> {
-        let answer = self.host.borrow_mut().invoke(ability, args);
-        let answer = answer.map_err(|refusal| raise(lua, refusal))?;
-        json::decode(lua, &self.mark, answer.as_bytes()).map_err(|error| match error {
-            JsonError::Refused(what) => raise(lua, format!("the host's answer is not JSON: {what}")),
-            JsonError::Lua(error) => error,
-        })
-    }
 }

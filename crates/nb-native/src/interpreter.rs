@@ -6,6 +6,7 @@ use std::rc::Rc;
 use mlua::{Function, Lua, MultiValue, Scope, Table, Value};
 use nb_sandbox::{Host, Limit, Limits, ScriptError, ScriptErrorKind, Stop, ToolError, explain};
 
+use crate::api::SharedHost;
 use crate::compiler::Compiler;
 use crate::failure::{Handler, plain, script_error};
 use crate::fuel::Fuel;
@@ -108,7 +109,7 @@ fn in_a_state(
     work: impl FnOnce(&Script<'_>) -> Result<String, Failed>,
 ) -> Result<String, ToolError> {
     let lua = Lua::new();
-    let host: globals::SharedHost<'_> = Rc::new(RefCell::new(host));
+    let host: SharedHost<'_> = Rc::new(RefCell::new(host));
     let mut done = None;
     let prepared = lua.scope(|scope| {
         let script = Script::prepare(&lua, scope, tool, fuel, host)?;
@@ -127,6 +128,8 @@ fn in_a_state(
         (Some(stop), _) => stop.into_error(file),
         (None, Some(Failed::Script(mut error))) => {
             explain(&mut error, &tool.sources().cloned().collect::<Vec<_>>());
+            // What the sandbox lacks is no advice here.
+            error.hint = error.hint.filter(|hint| !hint.contains("sandbox"));
             ToolError::Script(error)
         }
         (None, Some(Failed::Lua(error))) => {
@@ -146,7 +149,7 @@ impl<'a> Script<'a> {
         scope: &'scope Scope<'scope, 'env>,
         tool: &'a NativeTool,
         fuel: &'a Rc<Fuel>,
-        host: globals::SharedHost<'env>,
+        host: SharedHost<'env>,
     ) -> mlua::Result<Self> {
         let mark = ArrayMark::new(lua)?;
         // Before the prelude replaces it.

@@ -37,7 +37,7 @@
 //! - `child`: one call, seen from the child process
 //! - `rlimits`: what the kernel holds the child process to
 //! - `interpreter`: one script in a Lua state
-//! - `globals`, `arguments`: what the script sees, and what its functions are given
+//! - `globals`, `api`: what the script sees; `arguments`: what its functions are given
 //! - `compiler`: sources to functions
 //! - `fuel`: counting instructions
 //! - `failure`: what is told about an error
@@ -51,6 +51,7 @@
 //! - What fuel does not count ends by the wall clock: functions of C, finalizers, and a variable's `__close` while fuel
 //!   ends the script.
 
+mod api;
 mod arguments;
 mod child;
 mod compiler;

@@ -159,11 +159,11 @@ impl Sandbox {
             }
             Program::Component(tool) => match Wasi::new(meter.counting_instructions(), &folders) {
                 Ok(wasi) => run_component(tool, &variables, Instance::new(tool.engine(), slot, wasi)),
-                Err((meter, message)) => Finished {
-                    outcome: Err(ToolError::Script(Box::new(ScriptError::new(file, message)))),
-                    usage: Usage::default(),
-                    host: meter.into_host(),
-                },
+                Err(failed) => {
+                    let (meter, message) = *failed;
+                    let outcome = Err(ToolError::Script(Box::new(ScriptError::new(file, message))));
+                    Finished { outcome, usage: Usage::default(), host: meter.into_host() }
+                }
             },
         }
     }

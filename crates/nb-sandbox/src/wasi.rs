@@ -25,7 +25,7 @@ pub(crate) struct Wasi {
 
 impl Wasi {
     /// Fails with the folder's name when one cannot be opened.
-    pub(crate) fn new(meter: Meter, folders: &[Folder]) -> Result<Self, (Meter, String)> {
+    pub(crate) fn new(meter: Meter, folders: &[Folder]) -> Result<Self, Box<(Meter, String)>> {
         let stdout = Stdout::new(meter.limits().log_bytes);
         let mut builder = WasiCtxBuilder::new();
         builder.stdout(stdout.clone()).stderr(stdout.clone());
@@ -34,10 +34,8 @@ impl Wasi {
         for Folder { name, path } in folders {
             if let Err(error) = builder.preopened_dir(path, name, FsPerms::ReadOnly) {
                 let path = path.display();
-                return Err((
-                    meter,
-                    format!("the folder {path}, which it may read, cannot be opened: {error}"),
-                ));
+                let message = format!("the folder {path}, which it may read, cannot be opened: {error}");
+                return Err(Box::new((meter, message)));
             }
         }
         let mut table = ResourceTable::new();

@@ -73,9 +73,7 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     fn value(&mut self, value: &Value, place: Option<&Place<'_>>, depth: usize) -> Result<(), JsonError> {
-        if self.out.len() > MAX_TEXT_BYTES {
-            return Err(JsonError::Refused(format!("a JSON text has at most {MAX_TEXT_BYTES} bytes")));
-        }
+        self.make_room(0)?;
         match value {
             // `json.null` is the only light userdata there is.
             Value::Nil | Value::LightUserData(_) => self.out.push_str("null"),
@@ -97,12 +95,20 @@ impl Writer<'_> {
         Ok(())
     }
 
+    fn make_room(&self, bytes: usize) -> Result<(), JsonError> {
+        if self.out.len() + bytes <= MAX_TEXT_BYTES {
+            return Ok(());
+        }
+        Err(JsonError::Refused(format!("a JSON text has at most {MAX_TEXT_BYTES} bytes")))
+    }
+
     fn integer(&mut self, integer: Integer) {
         // Writing to a String does not fail.
         let _ = write!(self.out, "{integer}");
     }
 
     fn string(&mut self, bytes: &[u8], place: Option<&Place<'_>>) -> Result<(), JsonError> {
+        self.make_room(bytes.len())?;
         let Ok(text) = str::from_utf8(bytes) else { return refuse(place, "a string that is not UTF-8") };
         self.out.push('"');
         let mut start = 0;

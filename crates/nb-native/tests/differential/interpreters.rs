@@ -38,12 +38,13 @@ impl Interpreters {
     pub fn new() -> Self {
         let config = SandboxConfig { max_concurrent: 4, ..SandboxConfig::default() };
         // Enough for any of these programs.
-        let limits = Limits { fuel: 50_000_000, ..Limits::default() };
+        let limits = Limits { fuel: 10_000_000, ..Limits::default() };
         Self { sandbox: Sandbox::new(&config).unwrap(), modules: modules(), limits }
     }
 
     /// What is wrong, for a reader, if the two do not do what they should.
     pub fn compare(&self, program: &Program) -> Option<String> {
+        eprintln!("DEBUG {:?} {}", std::thread::current().id(), program.name);
         let (guest, native) = (self.guest(program), self.native(program));
         let Program { name, source, known } = program;
         let told = format!("{name}\n  guest:  {guest}\n  native: {native}\n");

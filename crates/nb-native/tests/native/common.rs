@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use nb_native::{NativeCall, NativeTool, Runner, check, evaluate, run};
 use nb_sandbox::{CancelFlag, Finished, Host, Lang, Limit, Limits, Module, ScriptError, Source, ToolError};
 
-/// The example `native_child`, which cargo builds beside the tests.
+/// The example `native_child`. `cargo test -p nb-native` builds it; with `--test` it is taken as it is.
 pub fn runner() -> Runner {
     let tests = std::env::current_exe().unwrap();
     let program: PathBuf = tests.parent().unwrap().parent().unwrap().join("examples/native_child");

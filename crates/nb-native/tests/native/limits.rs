@@ -84,6 +84,12 @@ fn memory_is_limited() {
 }
 
 #[test]
+fn a_json_text_is_limited() {
+    let script = lua("return ('x'):rep(65 << 20)").limits(|limits| limits.memory_bytes = 256 << 20);
+    assert_eq!(script.fails(), "test.lua: a JSON text has at most 67108864 bytes");
+}
+
+#[test]
 fn the_result_is_limited() {
     let script = lua("return ('x'):rep(1000)").limits(|limits| limits.output_bytes = 100);
     assert_eq!(script.exceeds(Limit::Output), (100, 1002));

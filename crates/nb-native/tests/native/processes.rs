@@ -1,6 +1,8 @@
 //! What a tool does to processes, its own and others.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -20,20 +22,6 @@ fn a_tool_that_ends_its_process_crashes_alone() {
     }
     let error = lua("os.exit(1)").error().to_string();
     assert!(error.starts_with("test.lua: "), "{error}");
-}
-
-#[test]
-fn what_is_written_to_the_connection_is_no_answer() {
-    // The descriptor of the socket is found by its kind.
-    let source = "for fd = 3, 20 do
-            if io.popen('readlink /proc/' .. parent .. '/fd/' .. fd):read('a'):find('socket') then
-                os.execute('exec 2>/dev/null; printf \"abcdefgh\" > /proc/' .. parent .. '/fd/' .. fd)
-            end
-        end
-        return 'nothing happened'";
-    let pid = "local parent = io.popen('echo $PPID'):read('l')\n";
-    // A socket cannot be opened that way: the tool goes on, and so does the daemon.
-    assert_eq!(lua(&format!("{pid}{source}")).result(), r#""nothing happened""#);
 }
 
 #[test]
@@ -138,4 +126,35 @@ fn the_kernels_limits_hold_for_programs_as_well() {
     let limits = lua("return io.popen('ulimit -c; ulimit -n; ulimit -t; ulimit -v'):read('a')").result();
     let kilobytes = (64 << 10) + (768 << 10);
     assert_eq!(limits, format!(r#""0\n256\n8\n{kilobytes}\n""#));
+}
+
+/// What the next test runs in a process of its own, to end it: a call that tells its number and never ends.
+#[test]
+#[ignore = "does not end; started by the next test"]
+fn an_endless_call() {
+    let source = "print(io.open('/proc/self/stat'):read('n')) while true do end";
+    let script = lua(source).on_line(|line| println!("pid {line}"));
+    script.limits(|limits| (limits.fuel, limits.wall) = (u64::MAX, Duration::from_secs(600))).run();
+}
+
+#[test]
+fn a_call_ends_with_the_daemon() {
+    let mut daemon = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "processes::an_endless_call", "--ignored", "--nocapture"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(daemon.stdout.take().unwrap()).lines();
+    let pid =
+        lines.map_while(Result::ok).find_map(|line| Some(line.split_once("pid ")?.1.to_owned())).unwrap();
+    let command = format!("/proc/{pid}/cmdline");
+    let alive = || fs::read_to_string(&command).is_ok_and(|command| command.contains("native_child"));
+    assert!(alive());
+    daemon.kill().unwrap();
+    daemon.wait().unwrap();
+    let ended = Instant::now();
+    while alive() && ended.elapsed() < Duration::from_secs(30) {
+        thread::yield_now();
+    }
+    assert!(!alive());
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use crate::c_component::wasi;
 use crate::common::component;
 use crate::components::component_text;
-use nb_sandbox::{CancelFlag, ComponentTool, Limit, ToolError};
+use nb_sandbox::{CancelFlag, ComponentTool, Limit, Limits, ToolError};
 
 #[test]
 fn without_a_grant_there_is_no_file_no_environment_and_no_input() {
@@ -263,21 +263,23 @@ fn what_it_prints_too_much_is_dropped_and_told() {
 }
 
 /// Runs a call that waits, and calls `then` when it does.
-fn waiting(tool: &ComponentTool, action: &str, wall: Duration, then: impl FnOnce() + Send) -> ToolError {
+fn waiting(
+    tool: &ComponentTool,
+    action: &str,
+    limits: impl FnOnce(&mut Limits),
+    then: impl FnOnce(&CancelFlag),
+) -> ToolError {
+    let cancel = CancelFlag::default();
     let (asleep, told) = mpsc::channel();
-    let call = component(tool, action)
-        .limits(|l| {
-            l.fuel = u64::MAX;
-            l.wall = wall;
-        })
-        .answering(move |_, _| {
-            asleep.send(()).unwrap();
-            Ok("null".into())
-        });
+    let call = component(tool, action).limits(|l| l.fuel = u64::MAX).limits(limits).cancelled_by(&cancel);
+    let call = call.answering(move |_, _| {
+        asleep.send(()).unwrap();
+        Ok("null".into())
+    });
     thread::scope(|scope| {
         let call = scope.spawn(|| call.error());
         told.recv().unwrap();
-        then();
+        then(&cancel);
         call.join().unwrap()
     })
 }
@@ -286,7 +288,7 @@ fn waiting(tool: &ComponentTool, action: &str, wall: Duration, then: impl FnOnce
 fn one_that_sleeps_ends_by_its_wall_clock() {
     let Some(tool) = wasi() else { return };
     for action in ["sleep", "nap for ever"] {
-        let error = waiting(tool, action, Duration::from_millis(50), || ());
+        let error = waiting(tool, action, |l| l.wall = Duration::from_millis(50), |_| ());
         assert!(matches!(error, ToolError::Limit { limit: Limit::WallClock, allowed: 50, .. }), "{error:?}");
     }
 }
@@ -295,22 +297,18 @@ fn one_that_sleeps_ends_by_its_wall_clock() {
 fn one_that_sleeps_is_cancelled_within_100_ms() {
     let Some(tool) = wasi() else { return };
     for action in ["sleep", "nap for ever"] {
-        let cancel = CancelFlag::default();
-        let (asleep, told) = mpsc::channel();
-        let call = component(tool, action).limits(|l| l.fuel = u64::MAX).cancelled_by(&cancel).answering(
-            move |_, _| {
-                asleep.send(()).unwrap();
-                Ok("null".into())
+        let mut cancelled = Instant::now();
+        let error = waiting(
+            tool,
+            action,
+            |_| (),
+            |cancel| {
+                cancelled = Instant::now();
+                cancel.cancel();
             },
         );
-        thread::scope(|scope| {
-            let call = scope.spawn(|| call.error());
-            told.recv().unwrap();
-            let cancelled = Instant::now();
-            cancel.cancel();
-            assert_eq!(call.join().unwrap(), ToolError::Cancelled { tool: "wasi.wasm".into() });
-            assert!(cancelled.elapsed() < Duration::from_millis(100), "{:?}", cancelled.elapsed());
-        });
+        assert_eq!(error, ToolError::Cancelled { tool: "wasi.wasm".into() });
+        assert!(cancelled.elapsed() < Duration::from_millis(100), "{:?}", cancelled.elapsed());
     }
 }
 

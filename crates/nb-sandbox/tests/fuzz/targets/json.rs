@@ -143,24 +143,20 @@ fn only_utf8_leaves_the_guest(bytes: &[u8]) {
     let bytes = &bytes[..bytes.len().min(1 << 10)];
     let variables = json!({ "bytes": bytes }).to_string();
     let run = |script: &str| {
-        run_script(
-            &format!("local s = string.char(table.unpack(bytes)) {script}"),
-            &variables,
-            Answers::default(),
-        )
+        let script = format!("local s = string.char(table.unpack(bytes)) {script}");
+        run_script(&script, &variables, Answers::default()).0
     };
     let expected = std::str::from_utf8(bytes);
     for (script, expected) in
         [("return s", expected.map(|s| json!(s))), ("return {[s] = s}", expected.map(|s| json!({ s: s })))]
     {
-        let (outcome, _) = run(script);
+        let outcome = run(script);
         match expected {
             Ok(expected) => assert_eq!(parsed(outcome, script), expected),
             Err(_) => assert_eq!(script_error(outcome, script).kind, ScriptErrorKind::Value),
         }
     }
-    let (outcome, _) = run("print(s) error(s, 0)");
-    script_error(outcome, "error");
+    script_error(run("print(s) error(s, 0)"), "error");
 }
 
 /// Runs a script that is compiled once.
