@@ -17,9 +17,6 @@ use crate::patience::Patience;
 use crate::script_error::ScriptErrorKind;
 use crate::wasi::Wasi;
 
-/// What is kept of a message, a file's name or a traceback, in bytes: a component can say as much as its memory holds.
-const MAX_ERROR_TEXT: usize = 4096;
-
 /// A component of the world `tool` in `guest-lua/wit`, compiled. Cloning it is cheap.
 #[derive(Clone)]
 pub struct ComponentTool(Arc<Inner>);
@@ -94,7 +91,7 @@ impl ComponentTool {
             // Before anybody looks at it.
             instance.store.data().meter().check_output(answer.len())?;
         }
-        Ok(ran.and_then(require_json).map_err(shortened))
+        Ok(ran.and_then(require_json))
     }
 }
 
@@ -138,15 +135,4 @@ fn require_json(answer: String) -> Ran {
             traceback: String::new(),
         }),
     }
-}
-
-fn shortened(mut failure: Failure) -> Failure {
-    let file = failure.position.as_mut().map(|position| &mut position.file);
-    for text in [&mut failure.message, &mut failure.traceback].into_iter().chain(file) {
-        if text.len() > MAX_ERROR_TEXT {
-            text.truncate(text.floor_char_boundary(MAX_ERROR_TEXT));
-            text.push('…');
-        }
-    }
-    failure
 }

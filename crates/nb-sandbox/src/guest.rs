@@ -58,6 +58,25 @@ pub(crate) struct Failure {
     pub(crate) traceback: String,
 }
 
+/// The most bytes of each text of an error: a record is to hold it, and a person to read it. A script makes a traceback
+/// as long as it wants by the names of its functions.
+const MAX_ERROR_TEXT: usize = 4096;
+
+impl Failure {
+    /// Cuts its texts.
+    pub(crate) fn shortened(mut self) -> Self {
+        let file = self.position.as_mut().map(|position| &mut position.file);
+        for text in [&mut self.message, &mut self.traceback].into_iter().chain(file) {
+            // The guest cuts its messages itself, and marks that with three bytes more.
+            if text.len() > MAX_ERROR_TEXT + '…'.len_utf8() {
+                text.truncate(text.floor_char_boundary(MAX_ERROR_TEXT));
+                text.push('…');
+            }
+        }
+        self
+    }
+}
+
 #[derive(Debug, Clone, Copy, ComponentType, Lower)]
 #[component(record)]
 pub(crate) struct Source<'a> {

@@ -51,7 +51,10 @@ impl<'a, T: Metered> Instance<'a, T> {
         let stopped = |stop: Stop| stop.into_error(tool);
         match answer {
             Ok(Ok(value)) => Ok(value),
-            Ok(Err(error)) if error.kind == ScriptErrorKind::Memory => Err(stopped(meter.memory.exhausted())),
+            // Of the guest it is true. A component may say anything: only what it was denied counts.
+            Ok(Err(error)) if error.kind == ScriptErrorKind::Memory && !sources.is_empty() => {
+                Err(stopped(meter.memory.exhausted()))
+            }
             Ok(Err(error)) => Err(match meter.memory.stop() {
                 Some(stop) => stopped(stop),
                 None => script_error(tool, sources, error),
@@ -97,7 +100,7 @@ impl<'a, T: Metered> Instance<'a, T> {
 }
 
 fn script_error(tool: &str, sources: &[Source], failure: Failure) -> ToolError {
-    let Failure { kind, message, position, traceback } = failure;
+    let Failure { kind, message, position, traceback } = failure.shortened();
     let mut error = ScriptError { kind, position, traceback, ..ScriptError::new(tool, message) };
     explain(&mut error, sources);
     ToolError::Script(Box::new(error))

@@ -121,3 +121,15 @@ fn a_name_that_is_not_in_the_sandbox_gets_a_hint() {
         "{error}"
     );
 }
+
+#[test]
+fn a_traceback_of_long_names_is_cut() {
+    let name = "x".repeat(20_000);
+    let source = format!(
+        "local t = {{}} function t.{name}(n) if n == 0 then error('in it') end local r = t.{name}(n - 1) return r end
+         local x = t.{name}(30) return 1"
+    );
+    let error = lua(&source).script_error();
+    assert!(error.traceback.len() < 5000 && error.traceback.ends_with('…'), "{}", error.traceback.len());
+    assert!(error.to_string().len() < 5000, "{}", error.to_string().len());
+}
