@@ -15,7 +15,7 @@ typedef struct {
   char *file;
 } KnownSource;
 
-static KnownSource *sources;
+static KnownSource sources[PROGRAM_MAX_PARTS];
 static size_t source_count;
 
 /* Errors that are raised from here on may be of the function on top of the stack. */
@@ -23,10 +23,8 @@ void failure_expect_source(lua_State *L) {
   lua_Debug info;
   lua_pushvalue(L, -1);
   lua_getinfo(L, ">S", &info);
-  KnownSource *more = realloc(sources, (source_count + 1) * sizeof *sources);
   char *file = strdup(info.source + 1); /* behind the @ that says that it is a file's name */
-  if (more == NULL || file == NULL) luaL_error(L, "not enough memory");
-  sources = more;
+  if (file == NULL || source_count == PROGRAM_MAX_PARTS) luaL_error(L, "not enough memory");
   memcpy(sources[source_count].shown, info.short_src, LUA_IDSIZE);
   sources[source_count++].file = file;
 }
@@ -34,14 +32,6 @@ void failure_expect_source(lua_State *L) {
 static const KnownSource *source_shown_as(const char *text, size_t len) {
   for (size_t i = 0; i < source_count; i++) {
     if (strlen(sources[i].shown) == len && memcmp(sources[i].shown, text, len) == 0) return &sources[i];
-  }
-  return NULL;
-}
-
-/* The same name, for as long as the instance lives; NULL when errors are not expected there. */
-const char *failure_known_file(const char *name) {
-  for (size_t i = 0; i < source_count; i++) {
-    if (strcmp(sources[i].file, name) == 0) return sources[i].file;
   }
   return NULL;
 }

@@ -55,7 +55,6 @@ typedef struct {
 } Failure;
 extern Failure failure;
 void failure_expect_source(lua_State *L);
-const char *failure_known_file(const char *name);
 int failure_handler(lua_State *L);
 void failure_set(lua_State *L, int kind, const char *message, size_t len);
 void failure_out_of_memory(void);
