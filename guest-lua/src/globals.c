@@ -64,6 +64,13 @@ static int print_line(lua_State *L) {
 
 static int load_text(lua_State *L) {
   bool has_env = lua_gettop(L) >= 4;
+  const char *mode = luaL_optstring(L, 3, "t");
+  bool is_binary = lua_isstring(L, 1) && *lua_tostring(L, 1) == *LUA_SIGNATURE;
+  if (strchr(mode, 't') == NULL && !is_binary) {
+    lua_pushnil(L);
+    lua_pushfstring(L, "attempt to load a text chunk (mode is '%s')", mode);
+    return 2;
+  }
   lua_settop(L, has_env ? 4 : 3);
   lua_pushliteral(L, "t");
   lua_replace(L, 3);

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use mlua::{Error, Function, Lua, Table};
+use mlua::{Error, Function, Lua, Table, Value};
 use nb_sandbox::{Lang, ScriptError, ScriptErrorKind, Source};
 
 use crate::failure::{COMPILER, Files, Raised, chunk_name, plain, script_error};
@@ -32,6 +32,7 @@ impl Compiler {
         let fennel: Table = lua.load(FENNEL).set_name("=fennel").call(())?;
         lua.globals().get::<Table>("package")?.get::<Table>("loaded")?.set("fennel", &fennel)?;
         lua.globals().set("fennel", &fennel)?;
+        forget_parts_of_fennel(lua)?;
 
         let modules = lua.create_table()?;
         for module in &tool.modules {
@@ -90,6 +91,7 @@ impl Compiler {
     }
 
     fn syntax_error(&self, tool: &str, message: &str) -> ScriptError {
+        let message = &Files::fennel_text(message);
         match self.files.fennel_position(message) {
             Some((position, rest)) => ScriptError {
                 position: Some(position),
@@ -98,6 +100,13 @@ impl Compiler {
             None => script_error(tool, &self.files, ScriptErrorKind::Syntax, message),
         }
     }
+}
+
+/// Lua names a function by the first loaded module that holds it, and Fennel's own hold some of Lua's.
+fn forget_parts_of_fennel(lua: &Lua) -> mlua::Result<()> {
+    let loaded: Table = lua.globals().get::<Table>("package")?.get("loaded")?;
+    let names: Vec<String> = loaded.pairs::<String, Value>().filter_map(|pair| Some(pair.ok()?.0)).collect();
+    names.iter().filter(|name| name.starts_with("fennel.")).try_for_each(|name| loaded.set(name.as_str(), Value::Nil))
 }
 
 fn load(lua: &Lua, text: &str, file: &str, env: Option<Table>) -> mlua::Result<Function> {

@@ -41,8 +41,19 @@ pub(crate) fn raise(lua: &Lua, message: impl fmt::Display) -> Error {
 
 /// What Lua would have as the message of an error that passed through Rust.
 pub(crate) fn plain(error: &Error) -> String {
+    without_prelude(&told(error)).to_owned()
+}
+
+/// A message without the place of the prelude in front, which stands in for a function of Lua.
+pub(crate) fn without_prelude(message: &str) -> &str {
+    let rest = message.strip_prefix(PRELUDE).and_then(|rest| rest.strip_prefix(':'));
+    let rest = rest.map(|rest| rest.trim_start_matches(|c: char| c.is_ascii_digit()));
+    rest.and_then(|rest| rest.strip_prefix(": ")).unwrap_or(message)
+}
+
+fn told(error: &Error) -> String {
     match error {
-        Error::CallbackError { cause, .. } => plain(cause),
+        Error::CallbackError { cause, .. } => told(cause),
         Error::MemoryError(_) => "not enough memory".into(),
         // Where Rust calls Lua, a traceback comes behind the message.
         Error::RuntimeError(message) => match message.rfind("\nstack traceback:\n") {
@@ -85,6 +96,20 @@ impl Files {
         })
     }
 
+    /// Of a text of Fennel the message and its advice, once; not the line of the source, which is shown beside it, nor
+    /// Fennel's own traceback and places.
+    pub(crate) fn fennel_text(text: &str) -> String {
+        let mut lines = text.split('\n');
+        let first = lines.next().unwrap_or_default();
+        let mut told = vec![without_inner_places(first)];
+        for advice in lines.filter(|line| line.starts_with("* ")) {
+            if !told.iter().any(|line| line == advice) {
+                told.push(advice.to_owned());
+            }
+        }
+        told.join("\n")
+    }
+
     /// Takes a position `file:line:column: ` from the front of a message of Fennel, whose columns begin at 0. An error
     /// in a module of macros has the place that uses it in front of its own; the innermost counts.
     pub(crate) fn fennel_position<'m>(&self, message: &'m str) -> Option<(Position, &'m str)> {
@@ -110,6 +135,25 @@ impl Files {
     }
 }
 
+/// A message of Fennel without the places in texts that have no file: `[string "…"]:2: `, `unknown:?:?: Compile error: `.
+fn without_inner_places(message: &str) -> String {
+    let mut message = message.to_owned();
+    while let Some(begin) = message.find("[string \"")
+        && let Some(name) = message[begin..].find("\"]:")
+    {
+        let place = &message[begin + name + 3..];
+        let line = place.trim_start_matches(|c: char| c.is_ascii_digit());
+        let Some(rest) = line.strip_prefix(": ") else { break };
+        message = format!("{}{rest}", &message[..begin]);
+    }
+    while let Some(begin) = message.find("unknown:")
+        && let Some(length) = message[begin..].find(": Compile error: ")
+    {
+        message.replace_range(begin..begin + length + ": Compile error: ".len(), "");
+    }
+    message
+}
+
 fn position(file: &str, line: &str) -> Option<Position> {
     let digits = !line.is_empty() && line.bytes().all(|byte| byte.is_ascii_digit());
     let line = line.parse().ok().filter(|_| digits)?;
@@ -123,10 +167,10 @@ pub(crate) fn chunk_name(file: &str) -> String {
 
 /// An error of a script with what is known of it.
 pub(crate) fn script_error(tool: &str, files: &Files, kind: ScriptErrorKind, message: &str) -> ScriptError {
-    let (mut message, mut place) = (message, None);
+    let (mut message, mut place) = (without_prelude(message), None);
     // An error that left a coroutine has a position of its own in front of the inner one; the innermost counts.
     while let Some((position, rest)) = files.lua_position(message) {
-        (place, message) = (Some(position), rest);
+        (place, message) = (Some(position), without_prelude(rest));
     }
     ScriptError { kind, position: place, ..ScriptError::new(tool, cut(message, MAX_MESSAGE)) }
 }

@@ -8,7 +8,7 @@ use mlua::{Function, IntoLua, LightUserData, Lua, MultiValue, Result, Scope, Tab
 
 use crate::api::{self, Api, Body, SharedHost, raised};
 use crate::arguments::Arguments;
-use crate::failure::{PRELUDE, Raised, lossy, plain, raise};
+use crate::failure::{PRELUDE, Raised, lossy, plain, raise, without_prelude};
 use crate::fuel::is_out_of_fuel;
 use crate::json::{self, ArrayMark, JsonError};
 
@@ -52,6 +52,10 @@ pub(crate) fn install<'scope, 'env>(
     add_debug(lua)?;
     let unwrap = lua.create_function(|lua, value: Value| match value {
         Value::Error(error) => Ok((plain(&error).into_lua(lua)?, is_out_of_fuel(&error))),
+        Value::String(text) => match text.to_str() {
+            Ok(text) if text.starts_with(PRELUDE) => Ok((without_prelude(&text).into_lua(lua)?, false)),
+            _ => Ok((Value::String(text), false)),
+        },
         other => Ok((other, false)),
     })?;
     lua.load(include_str!("prelude.lua")).set_name(format!("={PRELUDE}")).call(unwrap)

@@ -17,14 +17,19 @@ function _G.pcall(...)
   return caught(pcall(...))
 end
 
-function _G.xpcall(f, handler, ...)
-  if type(handler) ~= "function" then return caught(xpcall(f, handler, ...)) end
+local function handled(f, handler, ...)
   return caught(xpcall(f, function(message)
     local text, ends = plain(message)
     -- Lua counts no instructions while it handles an error that comes out of counting them.
     if ends then return message end
     return handler(text)
   end, ...))
+end
+
+function _G.xpcall(...)
+  local _, handler = ...
+  if type(handler) ~= "function" then return caught(xpcall(...)) end
+  return handled(...)
 end
 
 function coroutine.resume(...)
