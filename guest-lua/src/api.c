@@ -140,6 +140,7 @@ static int kv_delete(lua_State *L) {
 }
 
 static int kv_increment(lua_State *L) {
+  luaL_checkstring(L, 1);
   lua_settop(L, 2);
   if (lua_isnil(L, 2)) {
     lua_pushinteger(L, 1);

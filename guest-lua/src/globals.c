@@ -64,6 +64,7 @@ static int print_line(lua_State *L) {
 
 static int load_text(lua_State *L) {
   bool has_env = lua_gettop(L) >= 4;
+  if (!lua_isstring(L, 1)) luaL_checktype(L, 1, LUA_TFUNCTION);
   const char *mode = luaL_optstring(L, 3, "t");
   bool is_binary = lua_isstring(L, 1) && *lua_tostring(L, 1) == *LUA_SIGNATURE;
   if (strchr(mode, 't') == NULL && !is_binary) {

@@ -8,6 +8,7 @@ use nb_tests::{Agent, Daemon, Home};
 use serde_json::{Value, json};
 
 const PREOPENS: &str = include_str!("components/preopens.wat");
+const ASK: &str = include_str!("components/ask.wat");
 
 fn native(source: &str) -> Agent {
     Agent::new("native")
@@ -60,6 +61,19 @@ fn a_component_is_a_tool_and_sees_the_folders_that_were_granted() {
     fs::remove_dir(&folder).unwrap();
     let error = daemon.failure("component", "folders", &json!({}));
     assert!(error.contains("the folder") && error.contains("cannot be opened"), "{error}");
+}
+
+#[test]
+fn a_component_uses_the_abilities_that_were_granted() {
+    let daemon = Home::new().start();
+    let agent = Agent::new("asks")
+        .permissions(&["kv.write"])
+        .tool_entry("name: count\ncomponent: tools/count.wasm")
+        .file("tools/count.wasm", wat::parse_str(ASK).unwrap());
+    daemon.install(&agent);
+    for count in 1..4 {
+        assert_eq!(daemon.result("asks", "count", &json!({})), count);
+    }
 }
 
 #[test]
@@ -131,7 +145,7 @@ fn a_process_outside_of_the_sandbox_ends_with_its_daemon() {
     let mut daemon = Home::new().start();
     let mark = daemon.path().join("pid");
     let source = format!(
-        "local f = io.open('{}', 'w') f:write(io.open('/proc/self/stat'):read('n')) f:close() os.execute('sleep 60')",
+        "local f = io.open('{}', 'w') f:write(io.open('/proc/self/stat'):read('n')) f:close() os.execute('exec sleep 5')",
         mark.display()
     );
     daemon.install(&native(&source));

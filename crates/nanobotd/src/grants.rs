@@ -1,6 +1,7 @@
 //! What a person grants of what a package asks for.
 
 use nb_api::{ApiError, ErrorKind};
+use nb_spec::permission::FILES_READ;
 use nb_spec::{Agent, Permission};
 
 /// Whether one of the grants includes a permission, given as text.
@@ -54,8 +55,10 @@ pub fn read(agent: &Agent, decision: &str, before: &[String]) -> Result<Vec<Stri
 fn kept(requested: &[String], before: &[String]) -> Vec<String> {
     let mut kept: Vec<String> = Vec::new();
     for asked in requested {
-        let still: Vec<&String> =
-            if includes(before, asked) { vec![asked] } else { parts(before, asked).collect() };
+        // A folder in one that was granted may lead elsewhere, by a link: a person is asked for it.
+        let is_folder = Permission::parse(asked).ability == FILES_READ;
+        let included = if is_folder { before.contains(asked) } else { includes(before, asked) };
+        let still: Vec<&String> = if included { vec![asked] } else { parts(before, asked).collect() };
         for grant in still {
             if !kept.contains(grant) {
                 kept.push(grant.clone());
@@ -84,6 +87,8 @@ mod tests {
             ),
             (["http.fetch:a.example", "kv.read"], ["http.fetch", "log.info"], vec!["http.fetch:a.example"]),
             (["http.fetch:b.example", "kv.read"], ["http.fetch:a.example", "log.info"], vec![]),
+            (["files.read:/a/b", "files.read:/a/../c"], ["files.read:/a", "kv.read"], vec![]),
+            (["files.read:/a", "kv.read"], ["files.read:/a", "kv.write"], vec!["files.read:/a"]),
         ] {
             assert_eq!(kept(&texts(&requested), &texts(&before)), texts(&expected), "{before:?}");
         }

@@ -179,10 +179,14 @@ pub struct ToolView {
     /// The file with its code.
     pub file: String,
     /// False when it runs on native Lua, with everything that the daemon's user may do.
-    #[serde(default)]
+    #[serde(default = "yes")]
     pub sandboxed: bool,
     /// JSON Schema of its parameters.
     pub parameters: Value,
+}
+
+fn yes() -> bool {
+    true
 }
 
 /// A task of an agent.

@@ -106,7 +106,10 @@ impl Compiler {
 fn forget_parts_of_fennel(lua: &Lua) -> mlua::Result<()> {
     let loaded: Table = lua.globals().get::<Table>("package")?.get("loaded")?;
     let names: Vec<String> = loaded.pairs::<String, Value>().filter_map(|pair| Some(pair.ok()?.0)).collect();
-    names.iter().filter(|name| name.starts_with("fennel.")).try_for_each(|name| loaded.set(name.as_str(), Value::Nil))
+    names
+        .iter()
+        .filter(|name| name.starts_with("fennel."))
+        .try_for_each(|name| loaded.set(name.as_str(), Value::Nil))
 }
 
 fn load(lua: &Lua, text: &str, file: &str, env: Option<Table>) -> mlua::Result<Function> {

@@ -34,6 +34,7 @@ pub(crate) struct Evaluated {
 ///
 /// # Errors
 /// As in [`nb_sandbox::Finished::outcome`].
+#[doc(hidden)]
 pub fn evaluate(
     tool: &NativeTool,
     variables: &str,
@@ -211,23 +212,26 @@ impl<'a> Script<'a> {
             seen: RefCell::new(None),
         };
         let returned = self.lua.scope(|scope| {
-            let handle = scope.create_function(|lua, value: Value| handler.handle(lua, &value))?;
+            // Lua asks the handler for errors that `load` catches as well, and the script sees what comes back.
+            let handle = scope.create_function(|lua, value: Value| {
+                handler.handle(lua, &value)?;
+                Ok(value)
+            })?;
             self.xpcall.call::<MultiValue>((main, handle))
         });
         let mut values = returned?;
         if values.pop_front() == Some(Value::Boolean(true)) {
             return Ok(values.pop_front().unwrap_or(Value::Nil));
         }
-        match handler.seen.into_inner() {
-            Some(error) => Err(Box::new(error).into()),
-            // Lua calls no handler when memory is short, and gives up when the handler fails.
-            None => match values.front() {
-                Some(Value::String(message)) if *message == "not enough memory" => Err(Failed::Memory),
-                _ => {
-                    let message = "an error was raised while another one was handled";
-                    Err(Failed::Script(Box::new(ScriptError::new(self.file(), message))))
-                }
-            },
+        // Lua calls no handler when memory is short; what was seen then is an error that was caught before.
+        const NO_MEMORY: &str = "not enough memory";
+        let seen = handler.seen.into_inner();
+        if matches!(values.front(), Some(Value::String(message)) if *message == NO_MEMORY)
+            && seen.as_ref().is_none_or(|error| error.message != NO_MEMORY)
+        {
+            return Err(Failed::Memory);
         }
+        let gave_up = "an error was raised while another one was handled";
+        Err(Box::new(seen.unwrap_or_else(|| ScriptError::new(self.file(), gave_up))).into())
     }
 }

@@ -6,7 +6,8 @@ local plain = ...
 io.stdout:setvbuf("line")
 
 local pcall, xpcall, type = pcall, xpcall, type
-local resume, close = coroutine.resume, coroutine.close
+local error, select = error, select
+local resume, close, status = coroutine.resume, coroutine.close, coroutine.status
 
 local function caught(ok, ...)
   if ok then return ok, ... end
@@ -32,10 +33,21 @@ function _G.xpcall(...)
   return handled(...)
 end
 
+-- What Lua itself would say of an argument, at the line of the script.
+local function check_thread(name, count, thread)
+  if type(thread) == "thread" then return end
+  local got = count == 0 and "no value" or type(thread)
+  error(("bad argument #1 to '%s' (thread expected, got %s)"):format(name, got), 3)
+end
+
 function coroutine.resume(...)
+  check_thread("resume", select("#", ...), (...))
   return caught(resume(...))
 end
 
 function coroutine.close(...)
+  check_thread("close", select("#", ...), (...))
+  local status = status(...)
+  if status ~= "suspended" and status ~= "dead" then error("cannot close a " .. status .. " coroutine", 2) end
   return caught(close(...))
 end

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
 use jsonschema::Validator;
-use nb_native::{NativeTool, Runner};
+use nb_native::NativeTool;
 use nb_sandbox::{Limits, Module, Program, Sandbox, SandboxError, Source};
 use nb_spec::permission::UNSANDBOXED;
 use nb_spec::{Agent, Code, Permission, Tool};
@@ -25,6 +25,8 @@ pub struct Installed {
     /// What it may do.
     pub grants: Grants,
     tools: BTreeMap<String, Prepared>,
+    /// The modules of the package; its tools share their texts.
+    modules: Arc<[Module]>,
 }
 
 /// What a tool needs beside its code, made when it is first used.
@@ -49,7 +51,8 @@ impl Installed {
         let granted: Vec<Permission> = row.grants.iter().map(|text| Permission::parse(text)).collect();
         let grants = Grants::new(&spec.manifest.requested(), &granted);
         let tools = spec.tools.keys().map(|name| (name.clone(), Prepared::default())).collect();
-        Self { row, spec, grants, tools }
+        let modules = spec.modules.iter().map(module).collect();
+        Self { row, spec, grants, tools, modules }
     }
 
     /// Its name.
@@ -75,7 +78,11 @@ impl Installed {
     pub fn compile_all(&self, services: &Services) -> Result<(), String> {
         for (name, tool) in &self.spec.tools {
             if tool.is_sandboxed() || self.may_leave_the_sandbox().is_ok() {
-                self.executable(name, services).map_err(|error| format!("tool `{name}`: {error}"))?;
+                let ready = self.executable(name, services).and_then(|executable| match executable {
+                    Executable::Native(tool) => Ok(nb_native::check(&tool, &services.native)?),
+                    Executable::Sandboxed(_) => Ok(()),
+                });
+                ready.map_err(|error| format!("tool `{name}`: {error}"))?;
             }
             self.check_parameters(name, &serde_json::json!({})).map_or_else(
                 |reason| {
@@ -96,26 +103,24 @@ impl Installed {
         if let Some(program) = prepared.program.get() {
             return Ok(program.clone());
         }
-        let program = self.prepare(tool, &services.sandbox, &services.native)?;
+        let program = self.prepare(tool, &services.sandbox)?;
         Ok(prepared.program.get_or_init(|| program).clone())
     }
 
-    fn prepare(&self, tool: &Tool, sandbox: &Sandbox, native: &Runner) -> Result<Executable, SandboxError> {
+    fn prepare(&self, tool: &Tool, sandbox: &Sandbox) -> Result<Executable, SandboxError> {
         match &tool.code {
             Code::Component(bytes) => {
                 sandbox.load_component(&tool.file, bytes).map(|tool| Executable::Sandboxed(tool.into()))
             }
             Code::Script { lang, text, sandboxed } => {
                 let source = Source::new(language(*lang), tool.file.as_str(), text.as_str());
-                let modules: Vec<Module> = self.spec.modules.iter().map(module).collect();
                 if *sandboxed {
-                    return sandbox
-                        .compile(&source, &modules)
-                        .map(|chunk| Executable::Sandboxed(chunk.into()));
+                    let chunk = sandbox.compile(&source, &self.modules)?;
+                    return Ok(Executable::Sandboxed(chunk.into()));
                 }
-                let tool = NativeTool { source, modules };
-                nb_native::check(&tool, native)?;
-                Ok(Executable::Native(Arc::new(tool)))
+                self.may_leave_the_sandbox()
+                    .map_err(|message| SandboxError::Tool { file: tool.file.clone(), message })?;
+                Ok(Executable::Native(Arc::new(NativeTool { source, modules: self.modules.to_vec() })))
             }
         }
     }

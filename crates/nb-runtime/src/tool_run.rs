@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use nb_native::NativeCall;
 use nb_sandbox::{Call, Folder, Host, SandboxError, ToolError};
+use nb_spec::Code;
 use nb_spec::permission::{FILES_READ, UNSANDBOXED};
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
@@ -35,7 +36,9 @@ pub(crate) async fn call_tool(
     if unsandboxed {
         may_leave_the_sandbox(run, tool)?;
     }
-    let folders = folders(run)?;
+    let is_component =
+        run.agent.spec.tools.get(tool).is_some_and(|tool| matches!(tool.code, Code::Component(_)));
+    let folders = if is_component { folders(run)? } else { Vec::new() };
     run.record(&RunEvent::ToolStarted { tool: tool.to_owned(), input: kept(&parameters), unsandboxed })?;
     let log = Arc::new(LogRoom::new(run.engine.services().limits.log_bytes));
     let bridge = Bridge { run: Arc::clone(run), runtime: Handle::current(), log: Arc::clone(&log) };
@@ -104,12 +107,12 @@ fn folders(run: &RunContext) -> Result<Vec<Folder>, RunError> {
     else {
         return Ok(Vec::new());
     };
-    let home = run.engine.services().secrets.variable("HOME");
+    let home = run.engine.services().secrets.variable("HOME").filter(|home| home.starts_with('/'));
     let folder = |name: String| match (name.strip_prefix('~'), &home) {
         (None, _) => Ok(Folder { path: name.clone().into(), name }),
         (Some(rest), Some(home)) => Ok(Folder { path: format!("{home}{rest}").into(), name }),
         (Some(_), None) => Err(RunError::Permission(format!(
-            "`{FILES_READ}:{name}` is below the home of the daemon's user, and HOME is not set"
+            "`{FILES_READ}:{name}` is below the home of the daemon's user, and HOME is not the path of a folder"
         ))),
     };
     granted.into_iter().map(folder).collect()

@@ -11,12 +11,16 @@ use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::SystemTime;
 
 use rustix::fs::{FileType, Mode, OFlags, Stat};
 use sha2::{Digest, Sha256};
 use wasmtime::Engine;
 use wasmtime::component::Component;
+
+/// Files that this process has begun to write: two threads may compile the same component.
+static WRITTEN: AtomicU64 = AtomicU64::new(0);
 
 const CHECKSUM_BYTES: usize = 32;
 
@@ -85,7 +89,7 @@ fn file_name(engine: &Engine, wasm: &[u8], kind: Kind) -> String {
     let mut hasher = DefaultHasher::new();
     engine.precompile_compatibility_hash().hash(&mut hasher);
     let component = hex::encode(Sha256::digest(wasm));
-    format!("{}{:016x}-{}.cwasm", kind.prefix, hasher.finish(), component.split_at(16).0)
+    format!("{}{:016x}-{component}.cwasm", kind.prefix, hasher.finish())
 }
 
 /// The bytes of a compiled component that can be trusted: just compiled, or read with all checks.
@@ -132,7 +136,8 @@ impl Artefact {
     fn write(&self, folder: &Path, name: &str) -> io::Result<()> {
         DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
         let opened = open_own_folder(folder)?.ok_or_else(|| io::Error::other("the folder is gone"))?;
-        let temporary = format!("{name}.{}", std::process::id());
+        let count = WRITTEN.fetch_add(1, Ordering::Relaxed);
+        let temporary = format!("{name}.{}-{count}", std::process::id());
         let written = write_new(&opened, &temporary, &self.0)
             .and_then(|()| Ok(rustix::fs::renameat(&opened, &temporary, &opened, name)?));
         if written.is_err() {

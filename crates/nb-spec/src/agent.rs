@@ -80,7 +80,9 @@ impl Agent {
         for (index, entry) in manifest.iter().flat_map(|manifest| manifest.tools.iter().enumerate()) {
             let path = format!("tools.{index}");
             let Some(tool) = entry.resolve(&path, &document, files, problems) else { continue };
-            if !tool.is_sandboxed() && !permissions.iter().any(|asked| asked.ability == UNSANDBOXED) {
+            if !tool.is_sandboxed()
+                && !permissions.iter().any(|asked| asked.ability == UNSANDBOXED && asked.is_known())
+            {
                 let message = format!(
                     "tool `{}`: `sandboxed: false` needs the permission `{UNSANDBOXED}`; add it to `permissions`",
                     tool.name

@@ -246,7 +246,9 @@ impl Manifest {
                 document.error(problems, &path, message);
                 continue;
             }
-            if permission.is_known() {
+            let is_known_ability =
+                permission.is_known() || matches!(permission.ability.as_str(), FILES_READ | UNSANDBOXED);
+            if is_known_ability {
                 match permission.scope_problem() {
                     Some(message) if typo_is_error => document.error(problems, &path, message),
                     // A later version may know that scope; this one grants nothing for it.

@@ -59,8 +59,11 @@ impl Permission {
     /// Whether this version gives it a meaning.
     pub fn is_known(&self) -> bool {
         match self.ability.as_str() {
-            SECRET_USE | FILES_READ => self.scope.is_some(),
-            UNSANDBOXED => true,
+            SECRET_USE => self.scope.is_some(),
+            // A path that leads out of its folder must not be granted by the folder it seems to be in.
+            FILES_READ => self.scope.as_deref().is_some_and(|folder| folder_problem(folder).is_none()),
+            // What a later version means by a part of it is less than all of it.
+            UNSANDBOXED => self.scope.is_none(),
             ability => meaning(ability).is_some(),
         }
     }
@@ -104,7 +107,8 @@ impl Permission {
     pub fn covers(&self, other: &Self) -> bool {
         let below = |folder: &String, other: &String| {
             let folder = folder.trim_end_matches('/');
-            other.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            let rest = other.strip_prefix(folder).filter(|_| folder_problem(other).is_none());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
         self.ability == other.ability
             && match (&self.scope, &other.scope) {

@@ -56,6 +56,9 @@ fn yes() -> bool {
     true
 }
 
+/// The largest component. It is compiled at install, which no fuel limits.
+const MAX_COMPONENT_BYTES: usize = 16 << 20;
+
 pub(crate) const TOOL_KEYS: &[&str] =
     &["name", "description", "parameters", "lua", "fennel", "source", "component", "sandboxed"];
 
@@ -157,6 +160,10 @@ impl ToolEntry {
                 fail("component", format!("there is no file `{name}`"));
                 return None;
             };
+            if bytes.len() > MAX_COMPONENT_BYTES {
+                fail("component", format!("`{name}` has more than {MAX_COMPONENT_BYTES} bytes"));
+                return None;
+            }
             if !sandboxed {
                 fail(
                     "sandboxed",

@@ -44,7 +44,6 @@ impl Interpreters {
 
     /// What is wrong, for a reader, if the two do not do what they should.
     pub fn compare(&self, program: &Program) -> Option<String> {
-        eprintln!("DEBUG {:?} {}", std::thread::current().id(), program.name);
         let (guest, native) = (self.guest(program), self.native(program));
         let Program { name, source, known } = program;
         let told = format!("{name}\n  guest:  {guest}\n  native: {native}\n");

@@ -68,7 +68,10 @@ fn read(file: &str, lang: Lang, text: &str, known: bool) -> Vec<Program> {
     let marker = format!("{comment}## ");
     let mut parts = text.split(&marker);
     let heading = parts.next().unwrap_or_default();
-    assert!(heading.lines().all(|line| line.is_empty() || line.starts_with(comment)), "{file}: a program without a name");
+    assert!(
+        heading.lines().all(|line| line.is_empty() || line.starts_with(comment)),
+        "{file}: a program without a name"
+    );
     parts
         .map(|part| {
             let (name, text) = part.split_once('\n').unwrap();

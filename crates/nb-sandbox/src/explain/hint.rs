@@ -1,7 +1,7 @@
 //! What to do about a name that is not there.
 
 use super::mangling;
-use super::mention::{beside, chain_start, is_beside, is_separator};
+use super::mention::{MAX_CHAIN, beside, chain_start, is_beside, is_separator};
 use super::names::{absent, globals, table};
 use super::token::{Kind, Token};
 use super::variable::{Use, Variable};
@@ -88,7 +88,7 @@ fn chain<'a>(tokens: &[Token<'a>], start: usize) -> Vec<&'a str> {
     let mut index = start;
     while let Some(token) = tokens.get(index).filter(|token| token.kind == Kind::Name) {
         names.push(token.text);
-        if !is_separator(tokens, index, 1) {
+        if names.len() > MAX_CHAIN || !is_separator(tokens, index, 1) {
             break;
         }
         index += 2;

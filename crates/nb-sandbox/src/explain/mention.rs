@@ -5,10 +5,25 @@ use super::token::{Kind, Token};
 use super::variable::{Use, Variable};
 use crate::source::Lang;
 
+/// How many are looked for: more than one is uncertain already, and a source can have any number of them.
+const MAX_MENTIONS: usize = 8;
+
+/// The most names of `a.b.c` that are looked at. No table of the sandbox is deeper than two.
+pub(super) const MAX_CHAIN: usize = 8;
+
+/// The longest name that is looked for, in bytes: nobody writes a longer one.
+const MAX_NAME: usize = 200;
+
 /// The tokens, by index, that can be what failed in that line. More than one means that it is not certain which.
 pub(super) fn mentions(variable: &Variable<'_>, lang: Lang, tokens: &[Token<'_>], line: u32) -> Vec<usize> {
+    if variable.name.len() > MAX_NAME {
+        return Vec::new();
+    }
     match lang {
-        Lang::Lua => (0..tokens.len()).filter(|index| fits_lua(variable, tokens, *index, line)).collect(),
+        Lang::Lua => {
+            let fitting = (0..tokens.len()).filter(|index| fits_lua(variable, tokens, *index, line));
+            fitting.take(MAX_MENTIONS).collect()
+        }
         Lang::Fennel => in_form(variable, tokens, line),
     }
 }
@@ -26,7 +41,10 @@ pub(super) fn is_beside(tokens: &[Token<'_>], index: usize, places: isize, texts
 /// Where `a.b.c` begins that the token at `index` is a part of.
 pub(super) fn chain_start(tokens: &[Token<'_>], mut index: usize) -> usize {
     let is_name = |index: usize| beside(tokens, index, -2).is_some_and(|token| token.kind == Kind::Name);
-    while is_separator(tokens, index, -1) && is_name(index) {
+    for _ in 0..MAX_CHAIN {
+        if !(is_separator(tokens, index, -1) && is_name(index)) {
+            break;
+        }
         index -= 2;
     }
     index
@@ -77,7 +95,8 @@ fn in_form(variable: &Variable<'_>, tokens: &[Token<'_>], line: u32) -> Vec<usiz
     let (mut certain, mut possible) = (Vec::new(), Vec::new());
     let mut depth = 0_usize;
     for (index, token) in tokens.iter().enumerate().skip_while(|(_, token)| token.line < line) {
-        if token.line > line && depth == 0 {
+        let enough = certain.len().max(possible.len()) == MAX_MENTIONS;
+        if enough || (token.line > line && depth == 0) {
             break;
         }
         if token.is(&["(", "[", "{"]) {

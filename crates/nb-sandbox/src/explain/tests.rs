@@ -159,3 +159,21 @@ fn no_text_makes_it_panic() {
         }
     }
 }
+
+#[test]
+fn a_chain_of_any_length_is_read_in_no_time_and_no_memory() {
+    for (lang, begin, part, end) in
+        [(Lang::Lua, "local y = ", "x.", "x"), (Lang::Fennel, "(local y ", "x.", "x)")]
+    {
+        let text = format!("{begin}{}{end}", part.repeat(120_000));
+        let source = Source::new(lang, "test", text);
+        for message in
+            ["attempt to index a nil value (field 'x')", "attempt to index a nil value (global 'x')"]
+        {
+            let mut error = ScriptError::new("test", message);
+            error.position = Some(Position { file: "test".into(), line: 1, column: None });
+            explain(&mut error, std::slice::from_ref(&source));
+            assert!(error.excerpt.is_some());
+        }
+    }
+}

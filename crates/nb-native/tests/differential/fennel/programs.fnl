@@ -19,7 +19,7 @@
 
 (ask :refuse)
 ;;## print
-(print :a 1 nil [] :b)
+(print :a 1 nil true :b)
 (print (fennel.view [1 2]))
 ;;## fizz and buzz
 (fcollect [i 1 15]

@@ -26,3 +26,14 @@ return {load("\27Lua", "=x", "b") ~= nil, (select(2, load("\27Lua", "=x", "b")))
 -- native: [false,"module 'nowhere' not found:"]
 local ok, message = pcall(require, "nowhere")
 return {ok, (message:gsub("\n.*", ""))}
+--## deprecated functions of math
+-- why: native Lua is built with what Lua 5.3 still had
+-- guest: ["nil","nil","nil"]
+-- native: ["function","function","function"]
+return {type(math.pow), type(math.atan2), type(math.ldexp)}
+--## a reader that gives no text
+-- why: in the guest a function of ours stands between the script and Lua's own `load`
+-- guest: [false,"reader function must return a string"]
+-- native: [false,"test.lua:4: reader function must return a string"]
+local f, message = load(function() return {} end)
+return {f ~= nil, message}

@@ -92,8 +92,11 @@ return {out, try(ipairs, {}, {nil, n = 1}), select("#", ipairs({}))}
 for _ in ipairs(5) do end
 --## load of a text
 local try = require("try")
-return try(load, {"return 1"}, {"return +"}, {"x ="}, {1}, {{}}, {}, {"return 1", "=name", "q"}, {"return 1", 5},
+return try(load, {"return 1"}, {"return +"}, {"x ="}, {1}, {"return 1", "=name", "q"}, {"return 1", 5},
   {"for", "=chunk"}, {"for", "@file.lua"}, {"for x", "some\ntext"}, {"goto nowhere"}, {"break"})
+--## load with wrong arguments
+local try = require("try")
+return try(load, {{}}, {}, {nil, n = 1}, {true})
 --## load with an environment
 local env = {x = 5}
 local f = load("x = x + 1; return x, y", "=env", "t", env)
@@ -105,7 +108,7 @@ local pieces = {"return ", "1 ", "+ 2", nil}
 local i = 0
 local f = load(function() i = i + 1 return pieces[i] end)
 local show = require("show")
-return {f(), show(load(function() return 1 end)), show(load(function() return {} end)),
+return {f(),
   show(pcall(load, function() error("in the reader") end))}
 --## what load compiles tells its own lines
 local f = load("\n\nlocal x = nil\nreturn x.y", "=loaded")

@@ -8,7 +8,7 @@ local co = coroutine.create(function(a, b)
   return d, e
 end)
 return {show(coroutine.resume(co, 1, 2)), show(coroutine.resume(co, 10)), show(coroutine.resume(co, "x", nil)), show(coroutine.resume(co)),
-  show(pcall(coroutine.create)), show(pcall(coroutine.create, 1)), show(pcall(coroutine.resume)), show(pcall(coroutine.resume, {}))}
+  show(pcall(coroutine.create)), show(pcall(coroutine.create, 1))}
 --## coroutine.resume without a coroutine raises at its caller
 coroutine.resume(5)
 --## coroutine.close without a coroutine raises at its caller
@@ -139,7 +139,11 @@ coroutine.resume(co)
 local failed = coroutine.create(error)
 coroutine.resume(failed, "x")
 return {show(coroutine.close(co)), closed, coroutine.status(co), show(coroutine.close(coroutine.create(print))), show(coroutine.close(failed)),
-  show(coroutine.close(failed)), show(pcall(coroutine.close, coroutine.running())), show(pcall(coroutine.close)), show(pcall(coroutine.close, 1))}
+  show(coroutine.close(failed)), show(pcall(coroutine.close, coroutine.running()))}
+--## wrong arguments of coroutine.close and coroutine.resume are told at their caller
+local _, close = pcall(function() coroutine.close(1) end)
+local _, resume = pcall(function() coroutine.resume({}) end)
+return {close, resume}
 --## a coroutine that resumes itself
 local co
 co = coroutine.create(function() return coroutine.resume(co) end)

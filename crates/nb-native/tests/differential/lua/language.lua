@@ -143,14 +143,7 @@ local function loop(n) if n == 0 then return "done" end return loop(n - 1) end
 return loop(100000)
 --## deep recursion that is not a tail call
 local function depth(n) if n == 0 then return 0 end return 1 + depth(n - 1) end
-return depth(150000)
---## endless recursion
-local function f() return 1 + f() end
-f()
---## endless recursion is caught
-local function f() return 1 + f() end
-local ok, message = pcall(f)
-return {ok, message}
+return depth(30000)
 --## endless recursion of metamethods
 local t = setmetatable({}, {})
 getmetatable(t).__index = function(t, k) return t[k + 1] end
@@ -309,8 +302,8 @@ permute({"a", "b", "c", "d"}, 4)
 table.sort(out)
 return {#out, out[1], out[24]}
 --## memory that is not enough
-local t = {}
-for i = 1, 1e9 do t[i] = ("x"):rep(1000) .. i end
+local s = "x"
+while true do s = s .. s end
 --## instructions that are not enough
 while true do end
 --## memory that is not enough is caught and given back

@@ -98,7 +98,8 @@ local function closing(name, fail)
   return setmetatable({}, {__close = function(_, e) log[#log + 1] = name .. ":" .. tostring(e) if fail then error(name .. " failed", 0) end end})
 end
 do
-  local a <close>, n <close> = closing("a"), nil
+  local a <close> = closing("a")
+  local n <close> = nil
   local b <close> = closing("b")
   log[#log + 1] = "body"
 end

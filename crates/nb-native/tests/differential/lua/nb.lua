@@ -47,8 +47,10 @@ return show(nb.kv.get("k"), nb.kv.set("k", {1, 2}), nb.kv.set("k", nil), nb.kv.d
   nb.kv.compare_and_set("k", nil, 1), nb.kv.compare_and_set("k", 1, json.null), nb.kv.get(5))
 --## nb.kv with wrong arguments
 local try = require("try")
-return {try(nb.kv.get, {}, {{}}, {nil, n = 1}, {"\xff"}), try(nb.kv.set, {}, {"k"}, {1}, {{}, 1}, {"k", print}), try(nb.kv.delete, {}, {true}), try(nb.kv.list, {{}}, {1}), try(nb.kv.increment, {}, {"k", "x"}, {"k", {}}, {"k", 0 / 0}),
+return {try(nb.kv.get, {}, {{}}, {nil, n = 1}, {"\xff"}), try(nb.kv.set, {}, {"k"}, {1}, {{}, 1}, {"k", print}), try(nb.kv.delete, {}, {true}), try(nb.kv.list, {{}}, {1}), try(nb.kv.increment, {{}}, {"k", "x"}, {"k", {}}, {"k", 0 / 0}),
   try(nb.kv.compare_and_set, {}, {"k"}, {"k", 1}, {{}, 1, 2}, {"k", print, 1})}
+--## nb.kv.increment without a key
+return {pcall(nb.kv.increment)}
 --## an uncaught wrong argument of nb.kv.set
 nb.kv.set("k")
 --## an uncaught wrong argument of nb.kv.get

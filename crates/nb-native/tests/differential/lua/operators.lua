@@ -22,7 +22,7 @@ local max, min = math.maxinteger, math.mininteger
 return {max + 1, min - 1, max * max, min * -1, -min, max * 2, min // -1, max + 1.0 == 2^63, 1 << 63, 1 << 62, min * min}
 --## bit operators
 local show = require("show")
-return show(5 & 3, 5 | 3, 5 ~ 3, ~5, ~0, 1 << 4, 256 >> 4, -1 >> 1, -1 >> 63, 1 << 64, 1 << -1, 1 >> -1, 2^31 | 0, 3.0 & 1, "7" & 3, "0x10" | 1,
+return show(5 & 3, 5 | 3, 5 ~ 3, ~5, ~0, 1 << 4, 256 >> 4, -1 >> 1, -1 >> 63, 1 << 64, 1 << -1, 1 >> -1, 2^31 | 0, 3.0 & 1, pcall(function() return "7" & 3 end), pcall(function() return 1 | "0x10" end),
   pcall(function() return 1.5 & 1 end), pcall(function() return "x" & 1 end), pcall(function() return 2^64 | 0 end), pcall(function() return {} & 1 end),
   pcall(function() return nil | 1 end), pcall(function() return ~1.5 end), pcall(function() return "1.5" | 1 end), -1 << 63, 1 >> 64, 1 << math.mininteger)
 --## an uncaught bit operation on a float

@@ -7,6 +7,12 @@ local function number(value)
   return ("%s"):format(value)
 end
 
+local function text(value)
+  local quoted = ("%q"):format(value):gsub("\\\n", "\\n")
+  if utf8.len(value) then return quoted end
+  return (quoted:gsub("[\x80-\xff]", function(byte) return ("\\%d"):format(byte:byte()) end))
+end
+
 local function members(value, depth)
   local keys = {}
   for key in pairs(value) do keys[#keys + 1] = key end
@@ -19,7 +25,7 @@ end
 function one(value, depth)
   local kind = math.type(value) or type(value)
   if kind == "integer" or kind == "float" then return number(value) end
-  if kind == "string" then return (("%q"):format(value):gsub("\\\n", "\\n")) end
+  if kind == "string" then return text(value) end
   if kind == "nil" or kind == "boolean" or value == json.null then return tostring(value) end
   if kind ~= "table" then return kind end
   if depth == 4 or getmetatable(value) == false then return "table" end
