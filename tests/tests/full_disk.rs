@@ -38,7 +38,7 @@ fn a_full_disk_stops_an_install_and_nothing_else() {
 
 #[test]
 fn what_was_acknowledged_before_the_disk_was_full_is_there_when_it_is_not() {
-    let disk = match SmallDisk::mount(24) {
+    let disk = match SmallDisk::mount(36) {
         Ok(disk) => disk,
         Err(reason) => return skip(&reason),
     };

@@ -26,7 +26,8 @@ fn an_error_names_the_file_and_the_line_of_its_author() {
         .tool("raises.lua", "error({code = 7})");
     daemon.install(&agent);
     let failure = |tool| daemon.failure("wrong", tool, &json!({}));
-    assert!(failure("lua").starts_with("tool `lua`: tools/lua.lua:3: "), "{}", failure("lua"));
+    assert!(failure("lua").starts_with("tool `lua`: tools/lua.lua:3:8: "), "{}", failure("lua"));
+    assert!(failure("lua").ends_with("\n  3 | return a.b.c\n    |        ^"), "{}", failure("lua"));
     assert!(failure("fennel").starts_with("tool `fennel`: tools/fennel.fnl:4: "), "{}", failure("fennel"));
     assert!(failure("raises").starts_with("tool `raises`: tools/raises.lua"), "{}", failure("raises"));
 }
@@ -36,7 +37,7 @@ fn a_tool_that_does_not_compile_is_not_installed() {
     let daemon = Home::new().start();
     let package = daemon.package(&Agent::lua("broken", "return 1\nreturn (2\n"));
     let refused = daemon.install_with(&package, &["--grant", "all"]).fails(1);
-    assert!(refused.error().starts_with("tool `tool`: tools/tool.lua:2: "), "{refused}");
+    assert!(refused.error().starts_with("tool `tool`: tools/tool.lua:2:1: "), "{refused}");
     daemon.nbctl(&["ls"]).success().stdout_contains("no agent is installed");
 }
 
