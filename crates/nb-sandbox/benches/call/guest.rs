@@ -2,13 +2,14 @@
 
 use std::hint::black_box;
 use std::thread;
+use std::time::Duration;
 
-use nb_sandbox::{CancelFlag, Lang, Limits, Program, Sandbox};
+use nb_sandbox::{CancelFlag, Lang, Limits, Program, Sandbox, SandboxConfig};
 use wasmtime::Store;
 use wasmtime::component::{Component, Linker};
 
 use crate::common::{self, FENNEL_TOOL};
-use crate::measure::{Figures, measure, median, time};
+use crate::measure::{Figures, measure, median, ratio, time};
 use crate::{engine, table};
 
 const CALLS: usize = 20_000;
@@ -107,6 +108,42 @@ pub fn throughput(sandbox: &Sandbox) -> Throughput {
         table::count(CALLS as f64)
     ));
     best
+}
+
+/// Prints what one call that spins costs 50 others at the same time; answers the ratio to their time alone.
+pub fn neighbours() -> f64 {
+    const OTHERS: usize = 50;
+    let config = SandboxConfig { max_concurrent: 64, ..SandboxConfig::default() };
+    let sandbox = Sandbox::new(&config).expect("the sandbox starts");
+    let work = compile(&sandbox, Lang::Lua, "local s = 0 for i = 1, 100000 do s = s + i end return s");
+    let spin = compile(&sandbox, Lang::Lua, "while true do end");
+    let limits = Limits::default();
+    let others = || {
+        time(|| {
+            thread::scope(|scope| {
+                for _ in 0..OTHERS {
+                    scope.spawn(|| (0..10).for_each(|_| call(&sandbox, &work, &limits)));
+                }
+            });
+        })
+    };
+    let beside_one_that_spins = || {
+        let cancel = CancelFlag::default();
+        thread::scope(|scope| {
+            let endless = Limits { fuel: u64::MAX, wall: Duration::from_secs(60), ..Limits::default() };
+            scope.spawn(|| common::call(&sandbox, spin.clone(), endless, cancel.clone()));
+            let taken = others();
+            cancel.cancel();
+            taken
+        })
+    };
+    others();
+    let (alone, beside) = (median(5, others), median(5, beside_one_that_spins));
+    let ratio = ratio(beside, alone);
+    table::part("50 calls at once, ten times 100,000 steps each", &["all done", "to alone"]);
+    table::row("alone", &[table::time(alone), table::times(1.0)]);
+    table::row("beside one that spins", &[table::time(beside), table::times(ratio)]);
+    ratio
 }
 
 /// Prints how soon two tools that exceed a limit end.

@@ -54,6 +54,7 @@ fn main() {
     let fennel = guest::fresh_calls(&sandbox);
     let throughput = guest::throughput(&sandbox);
     let compute = compute::compute(&sandbox);
+    let neighbours = guest::neighbours();
     guest::stopped(&sandbox);
     let at_end = common::resident_bytes();
 
@@ -64,7 +65,7 @@ fn main() {
     table::row("resident memory after all calls above", &[table::mebibytes(at_end)]);
 
     let (native_fennel, native_state) = instead(fennel);
-    targets::Measured { fennel, throughput, native_fennel, native_state, compute }.judge();
+    targets::Measured { fennel, throughput, native_fennel, native_state, compute, neighbours }.judge();
 }
 
 /// Prints what a call costs without this sandbox; answers native Lua with and without Fennel.

@@ -13,12 +13,13 @@ pub struct Measured {
     pub native_fennel: Duration,
     pub native_state: Duration,
     pub compute: f64,
+    pub neighbours: f64,
 }
 
 impl Measured {
     /// Prints each target with its figure.
     pub fn judge(&self) {
-        let Self { fennel, throughput, native_fennel, native_state, compute } = self;
+        let Self { fennel, throughput, native_fennel, native_state, compute, neighbours } = self;
         let gain = throughput.two_threads / throughput.one_thread;
         let to_fennel = ratio(*native_fennel, fennel.p50);
         let to_state = ratio(*native_state, fennel.p50);
@@ -42,5 +43,6 @@ impl Measured {
         );
         judge("faster than a bare native state (p50)", "> 1 ×", times(to_state), to_state > 1.0);
         judge("Lua that computes, to native (geometric mean)", "≤ 2 ×", times(*compute), *compute <= 2.0);
+        judge("50 calls beside one that spins, to alone", "≤ 2 ×", times(*neighbours), *neighbours <= 2.0);
     }
 }

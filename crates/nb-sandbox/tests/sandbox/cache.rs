@@ -78,6 +78,29 @@ fn a_folder_that_others_can_write_is_neither_read_nor_written() {
 }
 
 #[test]
+fn what_belongs_to_somebody_else_is_not_loaded() {
+    if !rustix::process::geteuid().is_root() {
+        println!("skipped: files of another owner: only root can make one");
+        return;
+    }
+    const SOMEBODY_ELSE: u32 = 65534;
+    let home = tempfile::tempdir().unwrap();
+    let folder = home.path().join("cache");
+    start(&folder);
+    let file = cached(&folder).remove(0);
+    let good = inode(&folder);
+    std::os::unix::fs::chown(&file, Some(SOMEBODY_ELSE), None).unwrap();
+    start(&folder);
+    assert_ne!(inode(&folder), good, "compiled anew, and the file replaced");
+    assert_eq!(fs::metadata(&file).unwrap().uid(), 0);
+
+    let before = inode(&folder);
+    std::os::unix::fs::chown(&folder, Some(SOMEBODY_ELSE), None).unwrap();
+    start(&folder);
+    assert_eq!(inode(&folder), before, "a folder of somebody else is neither read nor written");
+}
+
+#[test]
 fn a_cache_that_is_not_a_folder_is_no_obstacle() {
     let file = tempfile::NamedTempFile::new().unwrap();
     start(file.path());

@@ -4,7 +4,7 @@ use std::thread;
 
 use crate::c_component::plain;
 use crate::common::{component, fennel, lua, sandbox};
-use nb_sandbox::{Limit, Limits, ToolError};
+use nb_sandbox::{CancelFlag, Limit, Limits, ToolError};
 
 #[test]
 fn nothing_of_a_call_is_seen_by_the_next() {
@@ -72,6 +72,44 @@ fn a_host_that_panics_does_not_take_a_place_away() {
         assert!(call.join().is_err());
     }
     assert_eq!(lua("return 1").result(), "1");
+}
+
+#[test]
+fn a_call_that_is_cancelled_while_its_host_works_leaves_nothing_behind() {
+    for _ in 0..8 {
+        let cancel = CancelFlag::default();
+        let flag = cancel.clone();
+        let script = lua("nb.call('slow') nb.call('after')").cancelled_by(&cancel).answering(move |_, _| {
+            flag.cancel();
+            Ok("1".into())
+        });
+        let (finished, seen) = script.run();
+        assert_eq!(finished.outcome, Err(ToolError::Cancelled { tool: "test.lua".into() }));
+        assert_eq!(seen.asked.len(), 1, "nothing is asked after the end");
+        assert_eq!(finished.usage.host_calls, 1);
+    }
+    // All places are free again, and an instance is as fresh as ever.
+    thread::scope(|scope| {
+        let calls: Vec<_> = (0..4).map(|_| scope.spawn(|| lua("return seen == nil").result())).collect();
+        calls.into_iter().for_each(|call| assert_eq!(call.join().unwrap(), "true"));
+    });
+}
+
+#[test]
+fn fuel_and_memory_are_the_same_run_after_run() {
+    let work = "local t = {} for i = 1, 2000 do t[i] = ('%d'):format(i) end table.sort(t) print(#t)
+                nb.call('x', {t[1]}) return table.concat(t):gsub('1', 'x')";
+    let used = |script: crate::common::Script| {
+        let usage = script.run().0.usage;
+        (usage.fuel, usage.peak_memory_bytes, usage.host_calls, usage.output_bytes)
+    };
+    let first = used(lua(work));
+    for _ in 0..5 {
+        fennel("(string.rep :x 100000)").result();
+        assert_eq!(used(lua(work)), first);
+    }
+    let fennel_work = "(accumulate [sum 0 _ n (ipairs (fcollect [i 1 1000] (* i i)))] (+ sum n))";
+    assert_eq!(used(fennel(fennel_work)), used(fennel(fennel_work)));
 }
 
 #[test]
