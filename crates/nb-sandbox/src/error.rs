@@ -30,8 +30,9 @@ pub enum ToolError {
         /// The tool's file.
         tool: String,
     },
-    /// The guest stopped in a way that no script should be able to cause.
-    #[error("{tool}: the sandbox stopped this tool: {message}")]
+    /// It ended without an answer: the guest in a way that no script should be able to cause, or the process of a native
+    /// tool.
+    #[error("{tool}: it broke off: {message}")]
     Crashed {
         /// The tool's file.
         tool: String,
