@@ -184,6 +184,10 @@ impl Host for Bridge {
         }
     }
 
+    fn log_dropped(&mut self, bytes: u64) {
+        self.log.dropped.fetch_add(bytes, Ordering::Relaxed);
+    }
+
     fn now_ns(&mut self) -> u64 {
         let now = self.run.engine.services().world.now();
         now.timestamp_nanos_opt().and_then(|ns| u64::try_from(ns).ok()).unwrap_or_default()

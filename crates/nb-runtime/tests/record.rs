@@ -460,3 +460,28 @@ proptest! {
         prop_assert_eq!(RunEvent::read(&event.stamped(at("00:00:00"))), Some(event));
     }
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_the_log_has_no_room_for_is_counted() {
+    let home = Home::new();
+    agent("chatty")
+        .set("fuel_limit", json!(50_000_000))
+        .set("resources", json!({"max_fuel": 50_000_000}))
+        .tool("say", "for i = 1, 20000 do print(('x'):rep(100)) end return 'done'")
+        .install(&home);
+    let row = home.run("chatty", Target::Tool("say".to_owned()), json!({})).await;
+    assert_eq!(row.output, Some(json!("done")));
+    let lines: Vec<String> = home
+        .record(&row.id)
+        .into_iter()
+        .filter_map(|event| match event {
+            RunEvent::Log { message, .. } => Some(message),
+            _ => None,
+        })
+        .collect();
+    let (last, kept) = lines.split_last().unwrap();
+    assert!(kept.len() > 1000 && kept.iter().all(|line| line.len() == 100));
+    // With the end of each line.
+    let dropped = (20_000 - kept.len()) * 101;
+    assert_eq!(*last, format!("… {dropped} bytes of log dropped"));
+}

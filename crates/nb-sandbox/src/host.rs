@@ -15,9 +15,14 @@ pub trait Host {
     /// ability is decided here. Called only while the call is within its limits.
     fn invoke(&mut self, ability: &str, args: &str) -> Result<String, String>;
 
-    /// Takes one line of the tool's log, without its newline. What exceeds the log's limit never arrives here; a last
-    /// line says how much that was.
+    /// Takes one line of the tool's log, without its newline. What exceeds the log's limit never arrives here.
     fn log(&mut self, line: &str);
+
+    /// Is told at the end of a call how many bytes of its log never arrived, if there were any. Without a method of
+    /// its own a host gets a last line that says so.
+    fn log_dropped(&mut self, bytes: u64) {
+        self.log(&format!("… {bytes} bytes of log dropped"));
+    }
 
     /// The time of the run's clock, in nanoseconds since 1970-01-01 UTC.
     fn now_ns(&mut self) -> u64;

@@ -221,7 +221,7 @@ impl Meter {
     /// Ends the call's log and gives the host back.
     pub fn into_host(mut self) -> Box<dyn Host + Send> {
         if self.log_dropped > 0 {
-            self.host.log(&format!("… {} bytes dropped", self.log_dropped));
+            self.host.log_dropped(self.log_dropped);
         }
         self.host
     }

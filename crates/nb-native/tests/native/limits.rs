@@ -116,14 +116,14 @@ fn the_log_is_cut_and_says_how_much_is_missing() {
     let flood = "for i = 1, 100 do print(('x'):rep(99)) end";
     let lines = lua(flood).limits(|limits| limits.log_bytes = 1000).lines();
     assert_eq!(lines.len(), 7, "each line costs 64 bytes beside its text");
-    assert_eq!(lines.last().unwrap(), "… 9400 bytes dropped");
+    assert_eq!(lines.last().unwrap(), "… 9400 bytes of log dropped");
 }
 
 #[test]
 fn a_flood_of_output_stops_neither_the_tool_nor_the_daemon() {
     let (finished, seen) = lua("os.execute('yes | head -c 20000000') return 'done'").run();
     assert_eq!(finished.outcome.unwrap(), r#""done""#);
-    assert!(seen.lines.last().unwrap().ends_with(" bytes dropped"), "{:?}", seen.lines.last());
+    assert!(seen.lines.last().unwrap().ends_with(" bytes of log dropped"), "{:?}", seen.lines.last());
     let (finished, _) = lua("for i = 1, 100 do io.write(('x'):rep(100000)) end return 'done'").run();
     assert_eq!(finished.outcome.unwrap(), r#""done""#);
     without_fuel_limit("os.execute('yes')").exceeds(Limit::WallClock);

@@ -138,7 +138,8 @@ pub fn neighbours() -> f64 {
         })
     };
     others();
-    let (alone, beside) = (median(5, others), median(5, beside_one_that_spins));
+    let best = |once: &dyn Fn() -> Duration| (0..5).map(|_| once()).min().unwrap_or_default();
+    let (alone, beside) = (best(&others), best(&beside_one_that_spins));
     let ratio = ratio(beside, alone);
     table::part("50 calls at once, ten times 100,000 steps each", &["all done", "to alone"]);
     table::row("alone", &[table::time(alone), table::times(1.0)]);

@@ -157,7 +157,7 @@ fn printing_without_end_ends_out_of_fuel_with_a_cut_log() {
         assert!(matches!(finished.outcome, Err(ToolError::Limit { limit: Limit::Fuel, .. })));
         let bytes: usize = seen.lines.iter().map(String::len).sum();
         assert!(bytes < 1100, "{bytes}");
-        assert!(seen.lines.last().unwrap().ends_with("bytes dropped"));
+        assert!(seen.lines.last().unwrap().ends_with("bytes of log dropped"));
     }
 }
 

@@ -226,7 +226,7 @@ fn the_log_is_cut_and_says_how_much_is_missing() {
         lua("for i = 1, 100 do print(('x'):rep(99)) end").limits(|l| l.log_bytes = 1000).run();
     finished.outcome.unwrap();
     assert_eq!(seen.lines.len(), 7, "each line costs 64 bytes beside its text");
-    assert_eq!(seen.lines.last().unwrap(), "… 9400 bytes dropped");
+    assert_eq!(seen.lines.last().unwrap(), "… 9400 bytes of log dropped");
 }
 
 #[test]

@@ -251,7 +251,7 @@ fn what_it_prints_too_much_is_dropped_and_told() {
     assert_eq!(finished.outcome.unwrap(), "null");
     let (last, lines) = seen.lines.split_last().unwrap();
     assert!(lines.iter().all(|line| line == "ten bytes"), "{lines:?}");
-    assert_eq!(*last, format!("… {} bytes dropped", 10_000 - 10 * lines.len()));
+    assert_eq!(*last, format!("… {} bytes of log dropped", 10_000 - 10 * lines.len()));
 
     let (finished, seen) = component(tool, "print for ever").run();
     assert!(

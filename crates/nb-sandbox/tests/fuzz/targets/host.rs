@@ -63,7 +63,7 @@ impl Host for FuzzHost {
         let logged = seen.logged + line.len() as u64 + LINE_BYTES;
         if logged > self.limits.log_bytes {
             assert!(
-                line.ends_with(" bytes dropped"),
+                line.ends_with(" bytes of log dropped"),
                 "a line of {} bytes beyond the log's limit",
                 line.len()
             );
