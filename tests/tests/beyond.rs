@@ -159,6 +159,26 @@ fn a_process_outside_of_the_sandbox_ends_with_its_daemon() {
 }
 
 #[test]
+fn a_call_outside_of_the_sandbox_is_not_repeated_after_a_crash() {
+    let mut daemon = Home::new().start();
+    let mark = daemon.path().join("paid");
+    let source = format!(
+        "local f = io.open('{}', 'a') f:write('paid\\n') f:close() os.execute('exec sleep 5')",
+        mark.display()
+    );
+    daemon.install(&native(&source));
+    daemon.nbctl(&["run", "native", "--tool", "tool", "--detach"]).success();
+    let run = daemon.runs("native")[0]["id"].as_str().unwrap().to_owned();
+    within(Duration::from_secs(10), || fs::read_to_string(&mark).ok().filter(|text| !text.is_empty()))
+        .unwrap();
+    daemon.kill_and_start();
+    let ended = daemon.ended(&run)["run"].clone();
+    assert_eq!(ended["status"], "failed", "{ended}");
+    assert!(ended["error"].as_str().unwrap().contains("`tool` had begun"), "{ended}");
+    assert_eq!(fs::read_to_string(&mark).unwrap(), "paid\n");
+}
+
+#[test]
 fn the_schema_of_a_tool_counts_outside_of_the_sandbox_as_well() {
     let daemon = Home::new().start();
     let agent = Agent::new("native")

@@ -15,7 +15,7 @@ const PAGE: usize = 1000;
 #[derive(Debug, Default, PartialEq)]
 struct Found {
     recorded: Recorded,
-    /// The ability whose effect may have happened since the last result.
+    /// The ability, or the tool outside of the sandbox, whose effect may have happened since the last result.
     in_doubt: Option<String>,
 }
 
@@ -88,6 +88,8 @@ impl Found {
             RunEvent::HostBegun { ability, args } if !may_repeat(&ability, &args) => {
                 self.in_doubt = Some(ability)
             }
+            // What it did outside of the sandbox is in no record.
+            RunEvent::ToolStarted { tool, unsandboxed: true, .. } => self.in_doubt = Some(tool),
             _ => {}
         }
     }
@@ -136,6 +138,15 @@ mod tests {
         let notify = RunEvent::HostBegun { ability: "notify.user".to_owned(), args: json!({"message": "m"}) };
         assert_eq!(found(vec![get.clone(), notify.clone()]).in_doubt, None);
         assert_eq!(found(vec![begun(), get, notify]).in_doubt.as_deref(), Some("http.fetch"));
+    }
+
+    #[test]
+    fn a_tool_outside_of_the_sandbox_is_not_called_twice() {
+        let started =
+            |unsandboxed| RunEvent::ToolStarted { tool: "pay".to_owned(), input: Value::Null, unsandboxed };
+        assert_eq!(found(vec![started(true)]).in_doubt.as_deref(), Some("pay"));
+        assert_eq!(found(vec![started(true), finished("a")]).in_doubt, None);
+        assert_eq!(found(vec![started(false)]).in_doubt, None);
     }
 
     #[test]

@@ -40,6 +40,10 @@ pub(crate) async fn call_tool(
         run.agent.spec.tools.get(tool).is_some_and(|tool| matches!(tool.code, Code::Component(_)));
     let folders = if is_component { folders(run)? } else { Vec::new() };
     run.record(&RunEvent::ToolStarted { tool: tool.to_owned(), input: kept(&parameters), unsandboxed })?;
+    if unsandboxed {
+        // On disk before it can have an effect: after a crash it is not called again.
+        run.engine.services().store.commit().await?;
+    }
     let log = Arc::new(LogRoom::new(run.engine.services().limits.log_bytes));
     let bridge = Bridge { run: Arc::clone(run), runtime: Handle::current(), log: Arc::clone(&log) };
     let name = tool.to_owned();
