@@ -179,6 +179,21 @@ fn a_call_outside_of_the_sandbox_is_not_repeated_after_a_crash() {
 }
 
 #[test]
+fn a_run_that_the_daemons_end_interrupts_does_not_look_like_a_success() {
+    let mut daemon = Home::new().start();
+    daemon.install(&native("os.execute('exec sleep 4.5')"));
+    let mut waiting = daemon.command(&["run", "native"]);
+    let client =
+        waiting.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped()).spawn().unwrap();
+    within(Duration::from_secs(10), || daemon.runs("native").first().cloned()).unwrap();
+    daemon.terminate();
+    let output = client.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("the daemon stopped before run"), "{said}");
+}
+
+#[test]
 fn the_schema_of_a_tool_counts_outside_of_the_sandbox_as_well() {
     let daemon = Home::new().start();
     let agent = Agent::new("native")

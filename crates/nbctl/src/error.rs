@@ -172,6 +172,10 @@ fn package_failure(path: &Path, source: &PackageError) -> String {
 fn run_failure(run: &RunView) -> String {
     match &run.error {
         Some(error) => format!("{error}\nrun {} of {} {}", run.id, run.agent, run.status),
+        None if !matches!(run.status.as_str(), "failed" | "cancelled") => format!(
+            "the daemon stopped before run {} of {} had ended; after its next start it goes on, or ends as failed",
+            run.id, run.agent
+        ),
         None => format!("run {} of {} {}", run.id, run.agent, run.status),
     }
 }

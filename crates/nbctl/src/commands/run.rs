@@ -44,7 +44,9 @@ impl Run {
         let request = self.request()?;
         let detached = request.detach;
         let run: RunView = context.client()?.post("/v1/runs", &request).await?;
-        let ended_badly = matches!(run.status.as_str(), "failed" | "cancelled");
+        // What was waited for and has not ended will not be told here any more: the daemon stopped.
+        let ended_badly =
+            matches!(run.status.as_str(), "failed" | "cancelled") || (!detached && run.status != "completed");
         if context.output.json || !ended_badly {
             context
                 .output
