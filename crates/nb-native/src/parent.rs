@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use nb_sandbox::{CancelFlag, Finished, Host, Limits, Meter, Stop, ToolError};
+use nb_sandbox::{CancelFlag, Finished, Limits, Meter, NoHost, Stop, ToolError};
 
 use crate::interpreter::{COMPILE_FUEL, COMPILE_MEMORY_BYTES};
 use crate::lines::Lines;
@@ -51,25 +51,6 @@ pub fn check(tool: &NativeTool, runner: &Runner) -> Result<(), ToolError> {
     };
     let mut meter = Meter::new(Box::new(NoHost), limits, CancelFlag::default());
     supervise(&mut meter, tool.clone(), Work::Check, String::new(), runner)?.outcome.map(drop)
-}
-
-/// What there is while a tool is compiled.
-struct NoHost;
-
-impl Host for NoHost {
-    fn invoke(&mut self, ability: &str, _args: &str) -> Result<String, String> {
-        Err(format!("{ability} cannot be used here: there is no host"))
-    }
-
-    fn log(&mut self, _line: &str) {}
-
-    fn now_ns(&mut self) -> u64 {
-        0
-    }
-
-    fn random(&mut self) -> u64 {
-        0
-    }
 }
 
 /// Why a call ended without a report.

@@ -49,7 +49,8 @@ impl CancelFlag {
 }
 
 /// A host that refuses everything: for compiling, and for what is left in a call's place while its host is in use.
-pub(crate) struct NoHost;
+#[derive(Debug, Clone, Copy)]
+pub struct NoHost;
 
 impl Host for NoHost {
     fn invoke(&mut self, ability: &str, _args: &str) -> Result<String, String> {

@@ -70,7 +70,7 @@ pub use crate::component_tool::ComponentTool;
 pub use crate::error::{SandboxError, ToolError};
 pub use crate::explain::explain;
 pub use crate::guest::{COMPONENT_SHA256, component};
-pub use crate::host::{CancelFlag, Host};
+pub use crate::host::{CancelFlag, Host, NoHost};
 pub use crate::limits::{FUEL_PER_UNIT, Limit, Limits, MAX_MEMORY_BYTES};
 pub use crate::meter::{Meter, Stop};
 pub use crate::sandbox::{Sandbox, SandboxConfig};
