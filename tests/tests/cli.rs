@@ -11,9 +11,10 @@ fn bot() -> Agent {
     Agent::new("bot")
         .permissions(&["kv.read", "notify.user"])
         .tool("tool.lua", "print('at work'); return parameters")
+        .tool("wait.lua", "while true do end")
         .chain("tell", "  - {id: tell, ability: notify.user, args: {title: Hello, message: there}}")
         .yaml(
-            "triggers:\n  scheduled: [{chain: tell, interval: 1d}]\n  events: [{on: some.event, chain: tell}]\n  \
+            "fuel_limit: 100000000000\nresources: {max_fuel: 100000000000}\ntriggers:\n  scheduled: [{chain: tell, interval: 1d}]\n  events: [{on: some.event, chain: tell}]\n  \
              webhooks: [{path: /hook/bot, chain: tell, secret: a secret of many bytes}]",
         )
 }
@@ -42,7 +43,7 @@ fn commands(daemon: &Daemon, of: &[&str]) -> BTreeSet<String> {
 
 #[test]
 fn every_command_gives_one_json_document() {
-    let daemon = Home::new().start();
+    let daemon = Home::new().config("limits: {wall_ms: 60000}").start();
     let package = daemon.package(&bot()).display().to_string();
     let folder = daemon.path().join("agents/bot-1").display().to_string();
     daemon.write("body.json", "{}");
@@ -79,6 +80,8 @@ fn every_command_gives_one_json_document() {
     assert!(ask("logs", &[id]).as_array().unwrap().iter().any(|line| line["text"] == "print: at work"));
     assert_eq!(ask("run", &["bot", "tell"])["output"]["shown"], "inbox");
     assert_eq!(ask("inbox", &[])[0]["title"], "Hello");
+    let waiting = ask("run", &["bot", "--tool", "wait", "--detach"]);
+    assert_eq!(ask("cancel", &[waiting["id"].as_str().unwrap()])["status"], "cancelled");
 
     let event = ask("event publish", &["other.event", "--data", "[1]"]);
     assert_eq!(
@@ -122,6 +125,7 @@ fn exit_codes_tell_what_kind_of_failure_it_was() {
         &["show", "nobody"],
         &["stop", "nobody"],
         &["run-show", "run_01234567890123456789ABCDEF"],
+        &["cancel", "run_01234567890123456789ABCDEF"],
         &["logs", "nobody"],
         &["install", "missing.nap"],
         &["package", "verify", "missing.nap"],

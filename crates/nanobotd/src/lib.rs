@@ -3,7 +3,7 @@
 //! # Layout
 //!
 //! - [`cli`]: the command line. [`config`]: `config.yaml`.
-//! - [`daemon`]: start, run, leave. Begin here.
+//! - [`daemon`]: start, run, leave. Begin here. [`log`]: what it says meanwhile.
 //! - [`instance`]: one daemon a home. [`secrets`]: values of secrets. [`desktop`]: notifications over D-Bus.
 //! - [`refusal`]: what is refused or failed, in words.
 //! - [`installer`]: packages in, agents out. [`grants`]: what a person grants. [`owners`]: whose data is in a kv
@@ -25,6 +25,7 @@ pub mod http;
 pub mod installer;
 pub mod instance;
 pub mod leftovers;
+pub mod log;
 pub mod owners;
 pub mod refusal;
 pub mod secrets;

@@ -38,9 +38,16 @@ impl Client {
 
     /// `POST` with a JSON body.
     pub async fn post<T: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> Result<T, ApiError> {
-        let body =
-            serde_json::to_vec(body).map_err(|error| ApiError::new(ErrorKind::Usage, error.to_string()))?;
-        self.json(Method::POST, path, body.into()).await
+        self.json(Method::POST, path, json_body(body)?).await
+    }
+
+    /// `POST` with a JSON body, whose answer has several parts: one JSON document a line.
+    pub async fn post_lines<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        body: &impl Serialize,
+    ) -> Result<Lines<T>, ApiError> {
+        self.lines(Method::POST, path, json_body(body)?).await
     }
 
     /// `POST` with bytes as the body and the fields of `query` as the query.
@@ -68,7 +75,16 @@ impl Client {
         path: &str,
         query: &impl Serialize,
     ) -> Result<Lines<T>, ApiError> {
-        let response = self.send(Method::GET, &with_query(path, query)?, Bytes::new()).await?;
+        self.lines(Method::GET, &with_query(path, query)?, Bytes::new()).await
+    }
+
+    async fn lines<T: DeserializeOwned>(
+        &self,
+        method: Method,
+        path: &str,
+        body: Bytes,
+    ) -> Result<Lines<T>, ApiError> {
+        let response = self.send(method, path, body).await?;
         if !response.status().is_success() {
             return Err(self.refusal(response).await);
         }
@@ -167,7 +183,7 @@ pub fn segment(text: &str) -> String {
     out
 }
 
-/// An endless answer, line by line.
+/// An endless answer, or one of several parts, line by line.
 #[derive(Debug)]
 pub struct Lines<T> {
     socket: PathBuf,
@@ -202,6 +218,12 @@ impl<T: DeserializeOwned> Lines<T> {
             }
         }
     }
+}
+
+fn json_body(body: &impl Serialize) -> Result<Bytes, ApiError> {
+    let bytes =
+        serde_json::to_vec(body).map_err(|error| ApiError::new(ErrorKind::Usage, error.to_string()))?;
+    Ok(bytes.into())
 }
 
 fn with_query(path: &str, query: &impl Serialize) -> Result<String, ApiError> {

@@ -6,12 +6,13 @@
 //! - [`error`]: the one form of every refusal.
 //! - [`agents`], [`runs`], [`wake`], [`host`]: requests and responses, by subject.
 //! - [`client`]: asks the daemon.
+//! - [`visible`]: text of agents, made fit to be read by a person.
 //!
 //! # Invariants
 //!
 //! - Every type reads what it writes, and ignores fields it does not know, so that an older client can talk to a newer
 //!   daemon.
-//! - Endless answers (`follow`) are one JSON document a line.
+//! - Endless answers, and those of several parts (`follow`), are one JSON document a line.
 
 pub mod agents;
 pub mod client;
@@ -19,6 +20,7 @@ pub mod error;
 pub mod host;
 pub mod paths;
 pub mod runs;
+pub mod visible;
 pub mod wake;
 
 pub use client::Client;

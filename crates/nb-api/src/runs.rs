@@ -20,9 +20,12 @@ pub struct RunRequest {
     pub params: Map<String, Value>,
     /// Answer as soon as the run is recorded, without waiting for its end.
     pub detach: bool,
+    /// Without `detach`: answer with the run twice, as it was recorded and as it ended, one a line.
+    pub follow: bool,
 }
 
-/// A run.
+/// A run: the answer of `POST /v1/runs`, a line of `GET /v1/runs`, and the answer of `POST /v1/runs/ID/cancel`, which
+/// ends one and takes no body.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunView {
     /// `run_<ulid>`.
@@ -42,7 +45,7 @@ pub struct RunView {
     pub status: String,
     /// `done` when completed.
     pub outcome: Option<String>,
-    /// Why it failed.
+    /// Why it failed, or by whom or why it was cancelled.
     pub error: Option<String>,
     /// What it gave.
     pub output: Option<Value>,
@@ -89,7 +92,7 @@ pub struct LogLine {
     /// The event.
     #[serde(flatten)]
     pub event: RecordedEvent,
-    /// The event in one line of text.
+    /// The event in words: one line, but for a log of several lines and an error with lines of its source.
     pub text: String,
 }
 

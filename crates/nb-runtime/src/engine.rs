@@ -23,6 +23,10 @@ use crate::tool_run::call_tool;
 /// A chain of wake-ups (run, event, run, …) is cut after this many.
 pub const MAX_DEPTH: u32 = 16;
 
+/// Why a run ends that a person cancelled. What it waited for says `cancelled: by a person`, its end
+/// `cancelled by a person`.
+pub const BY_A_PERSON: &str = "by a person";
+
 /// What was told to stop at a shutdown gets this long, all together.
 const STOPPING: Duration = Duration::from_millis(500);
 
@@ -110,6 +114,11 @@ impl RunContext {
             Some(Reason::Cancelled(why)) => RunError::Cancelled(why.clone()),
             None => RunError::Cancelled("for no reason that is known".to_owned()),
         }
+    }
+
+    /// Fails when the run was ended from outside: nothing more of it begins then.
+    pub(crate) fn check_cancelled(&self) -> Result<(), RunError> {
+        if self.cancel.reason().is_some() { Err(self.cancelled()) } else { Ok(()) }
     }
 
     /// Counts a call that leaves the machine; refuses it over the agent's limit for the hour.
@@ -410,6 +419,9 @@ impl Engine {
                 return self.services().store.commit().await;
             }
             Err(RunError::Store(error)) => return Err(error),
+            Err(RunError::Cancelled(why)) if why == BY_A_PERSON => {
+                (RunStatus::Cancelled, Value::Null, Some(format!("cancelled {why}")))
+            }
             Err(RunError::Cancelled(why)) => (RunStatus::Cancelled, Value::Null, Some(why)),
             Err(error) => (RunStatus::Failed, Value::Null, Some(error.to_string())),
         };
@@ -425,6 +437,7 @@ impl Engine {
 }
 
 async fn execute(context: &Arc<RunContext>, run: &RunRow, recorded: &Recorded) -> Result<Value, RunError> {
+    context.check_cancelled()?;
     if let Some(tool) = &run.tool {
         let parameters = run.input.get("params").cloned().unwrap_or_else(|| json!({}));
         return call_tool(context, tool, parameters).await;

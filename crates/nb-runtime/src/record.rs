@@ -192,7 +192,7 @@ pub enum RunEvent {
         status: RunStatus,
         /// What it gave.
         output: Value,
-        /// Why it failed.
+        /// Why it failed or was cancelled.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         error: Option<String>,
     },
@@ -226,7 +226,7 @@ impl RunEvent {
         serde_json::from_value(stored.clone()).ok()
     }
 
-    /// The event in one line for people.
+    /// The event for people: in one line, but for a log of several lines and an error with lines of its source.
     pub fn in_words(&self) -> String {
         let failed =
             |error: &Option<String>| error.as_ref().map(|error| format!(": {error}")).unwrap_or_default();
@@ -248,7 +248,10 @@ impl RunEvent {
                 format!("tool {tool}{mark} {}", abridged_text(input))
             }
             Self::ToolFinished { tool, is_error: true, output, .. } => {
-                format!("tool {tool} failed: {}", abridged_text(output))
+                let error = output.as_str().map_or_else(|| abridged_text(output), str::to_owned);
+                // Most errors of a tool begin with its name.
+                let error = error.strip_prefix(&format!("tool `{tool}`: ")).unwrap_or(&error);
+                format!("tool {tool} failed: {error}")
             }
             Self::ToolFinished { tool, output, fuel, running_ms, .. } => {
                 format!("tool {tool} gave {} ({fuel} fuel, {running_ms:.2} ms)", abridged_text(output))
@@ -262,6 +265,10 @@ impl RunEvent {
             Self::Log { level, message } => format!("{level}: {message}"),
             Self::Finished { status: RunStatus::Completed, output, .. } => {
                 format!("completed with {}", abridged_text(output))
+            }
+            // `cancelled by a person` needs no other word before it.
+            Self::Finished { status, error: Some(error), .. } if error.starts_with(status_name(*status)) => {
+                error.clone()
             }
             Self::Finished { status, error, .. } => format!("{}{}", status_name(*status), failed(error)),
         }
@@ -320,4 +327,37 @@ fn abridged_text(value: &Value) -> String {
 fn beginning(text: &str, bytes: usize) -> &str {
     let end = (0..=bytes.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
     &text[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cancelled_run_says_why_and_by_whom() {
+        let finished = |error: &str| {
+            let error = Some(error.to_owned());
+            RunEvent::Finished { status: RunStatus::Cancelled, output: Value::Null, error }.in_words()
+        };
+        assert_eq!(finished("cancelled by a person"), "cancelled by a person");
+        assert_eq!(finished("the agent was stopped"), "cancelled: the agent was stopped");
+    }
+
+    #[test]
+    fn the_error_of_a_tool_keeps_its_lines_and_names_the_tool_once() {
+        let error = "tool `a`: tools/a.lua:1:3: no\n  1 | nil.x\n    |   ^";
+        let failed = RunEvent::ToolFinished {
+            tool: "a".to_owned(),
+            is_error: true,
+            output: json!(error),
+            traceback: None,
+            fuel: 0,
+            peak_memory: 0,
+            output_bytes: 0,
+            host_calls: 0,
+            running_ms: 0.0,
+            waiting_ms: 0.0,
+        };
+        assert_eq!(failed.in_words(), "tool a failed: tools/a.lua:1:3: no\n  1 | nil.x\n    |   ^");
+    }
 }

@@ -123,6 +123,7 @@ async fn run_step(
         pause = (0..*failed).fold(delay, |pause, _| longer(pause, backoff));
     }
     for attempt in first.. {
+        run.check_cancelled()?;
         run.record(&RunEvent::StepStarted {
             step: step.id.clone(),
             call: call.clone(),

@@ -3,6 +3,7 @@
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
+use nb_runtime::engine::BY_A_PERSON;
 use nb_runtime::installed::Entry;
 use nb_runtime::record::{RunEvent, StepStatus, status_of};
 use nb_runtime::{Actor, Target};
@@ -206,6 +207,27 @@ async fn cancel_ends_a_spinning_script_and_a_waiting_request_within_100_ms() {
         );
         assert_eq!((row.status, row.error.as_deref()), (RunStatus::Cancelled, Some("enough")));
     }
+}
+
+/// As when the step that was at work ended in the same moment.
+#[tokio::test]
+async fn after_a_cancellation_no_step_begins() {
+    let home = Home::new();
+    let steps = "steps:\n  - {id: first, ability: notify.user, args: {message: hello}}\n  - {id: second, ability: kv.write, args: {key: k, value: 1}}";
+    agent("a").asks(&["notify.user", "kv.write"]).chain("c", steps).install(&home);
+    let engine = home.engine.clone();
+    home.desktop.on_show(move |notification| {
+        assert!(engine.cancel(&notification.run, BY_A_PERSON));
+        Ok(())
+    });
+    let row = home.run("a", task("c"), json!({})).await;
+    assert_eq!((row.status, row.error.as_deref()), (RunStatus::Cancelled, Some("cancelled by a person")));
+    let began = home.record(&row.id).into_iter().filter_map(|event| match event {
+        RunEvent::StepStarted { step, .. } => Some(step),
+        _ => None,
+    });
+    assert_eq!(began.collect::<Vec<_>>(), ["first"]);
+    assert_eq!(home.store().kv_get("a", "k").unwrap(), None);
 }
 
 #[tokio::test]

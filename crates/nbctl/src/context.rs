@@ -1,5 +1,6 @@
 //! What every command is given.
 
+use std::cell::OnceCell;
 use std::fs;
 use std::path::Path;
 
@@ -17,6 +18,8 @@ pub(crate) struct Context {
     pub places: Places,
     /// Where the answer goes.
     pub output: Output,
+    /// The run that is waited for: it goes on when this process is interrupted.
+    pub waits_for: OnceCell<String>,
 }
 
 impl Context {
@@ -25,6 +28,7 @@ impl Context {
         Self {
             places: Places::find(globals, |name| std::env::var(name).ok()),
             output: Output::stdout(globals.json),
+            waits_for: OnceCell::new(),
         }
     }
 

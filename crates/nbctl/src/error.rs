@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use nb_api::runs::RunView;
+use nb_api::visible;
 use nb_api::{ApiError, ErrorKind};
 use nb_package::error::{KeyError, PackageError, SignatureError};
 use nb_spec::{Problems, Severity};
@@ -64,9 +65,15 @@ pub(crate) enum Error {
     /// The system denies what every program needs.
     #[error("cannot start: {0}")]
     Runtime(io::Error),
-    /// Ctrl-C.
+    /// Ctrl-C, or SIGTERM.
     #[error("cancelled")]
     Cancelled,
+    /// The same while a run was waited for.
+    #[error("the run goes on in the daemon")]
+    GoesOn {
+        /// Its id.
+        run: String,
+    },
 }
 
 impl Error {
@@ -91,7 +98,7 @@ impl Error {
             Self::Api(error) => error.kind.exit_code(),
             Self::Stdout(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
             Self::Run(run) if run.status == "cancelled" => 130,
-            Self::Cancelled => 130,
+            Self::Cancelled | Self::GoesOn { .. } => 130,
             _ => 1,
         }
     }
@@ -100,6 +107,9 @@ impl Error {
     pub fn text(&self, colour: bool) -> String {
         if self.is_silent() {
             return String::new();
+        }
+        if let (Self::GoesOn { .. }, Some(hint)) = (self, self.hint()) {
+            return format!("{}\n", text::block(&format!("{self}; {hint}")));
         }
         let mut out = String::new();
         if let Self::Agent { problems, .. } = self {
@@ -129,7 +139,7 @@ impl Error {
         if let Self::Agent { problems, .. } = self {
             error["problems"] = problems.iter().map(problem_json).collect();
         }
-        format!("{}\n", json!({ "error": error }))
+        visible::json(format!("{}\n", json!({ "error": error })))
     }
 
     fn is_silent(&self) -> bool {
@@ -151,6 +161,7 @@ impl Error {
     fn hint(&self) -> Option<String> {
         match self {
             Self::Api(error) => error.hint.clone(),
+            Self::GoesOn { run } => Some(format!("look: nbctl run-show {run}; end it: nbctl cancel {run}")),
             Self::Run(run) => Some(format!("`nbctl run-show {}` shows everything that happened", run.id)),
             _ => None,
         }
@@ -219,6 +230,14 @@ mod tests {
         ");
         assert!(error.json().contains(r#""line":3"#));
         assert_eq!(error.exit_code(), 1);
+    }
+
+    #[test]
+    fn an_interrupted_wait_says_that_the_run_goes_on() {
+        let error = Error::GoesOn { run: "run_1".to_owned() };
+        insta::assert_snapshot!(error.text(true), @"the run goes on in the daemon; look: nbctl run-show run_1; end it: nbctl cancel run_1");
+        insta::assert_snapshot!(error.json(), @r#"{"error":{"kind":"failed","message":"the run goes on in the daemon","hint":"look: nbctl run-show run_1; end it: nbctl cancel run_1"}}"#);
+        assert_eq!(error.exit_code(), 130);
     }
 
     #[test]

@@ -20,7 +20,8 @@
 //!   both: the run on stdout, the error on stderr.
 //! - Text from agents and packages never reaches a terminal with control characters in it.
 //! - Prompts and notes go to stderr, and only when it is a terminal.
-//! - Exit codes: 0 done, 1 failed, 2 usage, 130 cancelled. A reader that closes stdout is no failure.
+//! - Exit codes: 0 done, 1 failed, 2 usage, 130 cancelled or interrupted by a signal. A reader that closes stdout is no
+//!   failure.
 
 #![warn(clippy::print_stderr)]
 
@@ -41,6 +42,7 @@ use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::cli::Cli;
 use crate::context::Context;
@@ -75,7 +77,10 @@ fn carry_out(cli: Cli) -> Result<(), Error> {
         tokio::select! {
             biased;
             result = cli.command.run(&context) => result,
-            Ok(()) = tokio::signal::ctrl_c() => Err(Error::Cancelled),
+            Ok(()) = interrupted() => Err(match context.waits_for.get() {
+                Some(run) => Error::GoesOn { run: run.clone() },
+                None => Error::Cancelled,
+            }),
         }
     });
     // A prompt may still wait for its line; that must not keep the process.
@@ -83,8 +88,20 @@ fn carry_out(cli: Cli) -> Result<(), Error> {
     result
 }
 
+/// Returns at SIGINT, which Ctrl-C sends, and at SIGTERM.
+async fn interrupted() -> io::Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    tokio::select! {
+        interrupt = tokio::signal::ctrl_c() => interrupt,
+        _ = terminate.recv() => Ok(()),
+    }
+}
+
 fn report(error: &Error, json: bool) -> ExitCode {
     let text = if json { error.json() } else { error.text(output::is_colourful(&io::stderr())) };
+    // A terminal shows `^C` first, in the line where the cursor is.
+    let begins_a_line = matches!(error, Error::GoesOn { .. }) && !json && io::stderr().is_terminal();
+    let text = if begins_a_line { format!("\n{text}") } else { text };
     // Nobody is left to tell when stderr is closed.
     let _ = io::stderr().write_all(text.as_bytes());
     ExitCode::from(error.exit_code())

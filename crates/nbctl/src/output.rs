@@ -3,6 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use chrono::{DateTime, Local, NaiveDateTime, Utc};
+use nb_api::visible;
 use rustix::termios::tcgetwinsize;
 use serde::Serialize;
 
@@ -53,7 +54,7 @@ impl Output {
     ) -> Result<(), Error> {
         if self.json && self.look.width.is_some() {
             let text = serde_json::to_string_pretty(value).map_err(|error| Error::Stdout(error.into()))?;
-            return write(&format!("{text}\n"));
+            return write(&visible::json(format!("{text}\n")));
         }
         self.line(value, render)
     }
@@ -66,7 +67,7 @@ impl Output {
     ) -> Result<(), Error> {
         if self.json {
             let text = serde_json::to_string(value).map_err(|error| Error::Stdout(error.into()))?;
-            return write(&format!("{text}\n"));
+            return write(&visible::json(format!("{text}\n")));
         }
         write(&self.page(|page| render(value, page)))
     }

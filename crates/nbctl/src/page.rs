@@ -196,7 +196,7 @@ mod tests {
     fn a_text_is_untouched_only_on_its_way_to_a_program() {
         let value = Value::String("a\x1b[2Jb".to_owned());
         assert_eq!(render(None, |page| page.value(&value)), "a\x1b[2Jb\n");
-        assert_eq!(render(Some(80), |page| page.value(&value)), "a\\u{1b}[2Jb\n");
+        assert_eq!(render(Some(80), |page| page.value(&value)), "a\\x1b[2Jb\n");
     }
 
     #[test]

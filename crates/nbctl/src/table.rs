@@ -91,7 +91,7 @@ mod tests {
         table.row([
             "hello".into(),
             "2".into(),
-            "Says hello to everybody who asks for it,\nin two languages".into(),
+            "Says hello to everybody who asks for it, in two languages".into(),
         ]);
         table.row(["repo-watch".into(), "11".into(), "Counts commits".into()]);
         table

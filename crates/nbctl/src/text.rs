@@ -1,35 +1,61 @@
 //! Small pieces of text: counts, and text of others made fit for a terminal.
 
-/// A text of others as it may stand in one line: no line breaks, and control characters escaped, so that it can
-/// neither move the cursor nor pass for something else.
+use nb_api::visible;
+
+/// A text of others as it may stand in one line: line breaks and control characters escaped, so that it can neither
+/// move the cursor nor pass for something else. A tab is a space.
 pub(crate) fn line(text: &str) -> String {
-    text.chars().fold(String::with_capacity(text.len()), |mut out, character| {
-        match character {
-            '\n' | '\t' => out.push(' '),
-            other => push_visible(&mut out, other),
-        }
-        out
-    })
+    shown(text, |character| (character == '\t').then_some(' '))
 }
 
 /// The same for a text of several lines, which keeps its line breaks and tabs.
 pub(crate) fn block(text: &str) -> String {
+    shown(text, |character| matches!(character, '\n' | '\t').then_some(character))
+}
+
+/// The text with some characters in place of others, and the rest made visible.
+fn shown(text: &str, replaced: impl Fn(char) -> Option<char>) -> String {
     text.chars().fold(String::with_capacity(text.len()), |mut out, character| {
-        match character {
-            '\n' | '\t' => out.push(character),
-            other => push_visible(&mut out, other),
+        match replaced(character) {
+            Some(replaced) => out.push(replaced),
+            // Writing into a text does not fail.
+            None => drop(visible::write_char(&mut out, character)),
         }
         out
     })
 }
 
-fn push_visible(out: &mut String, character: char) {
-    // The second group turns the reading direction round, and with it the meaning of what is shown.
-    let turns = matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    if character.is_control() || turns {
-        out.extend(character.escape_unicode());
-    } else {
-        out.push(character);
+/// Prose of several lines in one: it is for reading, and where its lines break does not matter.
+pub(crate) fn folded(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// An error taken apart, as tools of an agent tell them.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Told<'e> {
+    /// Where, and what.
+    pub first: &'e str,
+    /// The lines below it: lines of the source, with a caret under the place.
+    pub excerpt: Vec<&'e str>,
+    /// What to do about it.
+    pub hint: Option<&'e str>,
+}
+
+impl<'e> Told<'e> {
+    /// Takes an error apart.
+    pub fn new(error: &'e str) -> Self {
+        let mut lines = error.lines();
+        let first = lines.next().unwrap_or_default();
+        let mut excerpt: Vec<&str> = lines.collect();
+        let hint = excerpt.last().and_then(|last| last.strip_prefix("hint: "));
+        excerpt.truncate(excerpt.len() - usize::from(hint.is_some()));
+        Self { first, excerpt, hint }
+    }
+
+    /// What of it is worth a line.
+    pub fn in_one_line(&self) -> String {
+        let hint = self.hint.map(|hint| format!("; hint: {hint}")).unwrap_or_default();
+        format!("{}{hint}", self.first)
     }
 }
 
@@ -72,8 +98,20 @@ mod tests {
 
     #[test]
     fn text_of_others_cannot_steer_the_terminal() {
-        assert_eq!(line("a\x1b[31mb\r\nc\u{202e}d\u{9b}"), r"a\u{1b}[31mb\u{d} c\u{202e}d\u{9b}");
-        assert_eq!(block("é\n\tx\x07"), "é\n\tx\\u{7}");
+        assert_eq!(line("a\tb\x1b[31mc\r\nd\u{202e}e\u{9b}"), r"a b\x1b[31mc\r\nd\u{202e}e\u{9b}");
+        assert_eq!(block("é\n\tx\x07\r"), "é\n\tx\\x07\\r");
+    }
+
+    #[test]
+    fn an_error_is_told_in_one_line_without_its_source() {
+        let error = "tools/a.lua:1:3: no\n  1 | nil.x\n    |   ^\nhint: look";
+        let told = Told::new(error);
+        assert_eq!(told.excerpt, ["  1 | nil.x", "    |   ^"]);
+        assert_eq!(told.in_one_line(), "tools/a.lua:1:3: no; hint: look");
+        let plain = Told { first: "hint: none", excerpt: vec![], hint: None };
+        assert_eq!(Told::new("hint: none"), plain);
+        assert_eq!(Told::new("").in_one_line(), "");
+        assert_eq!(folded(" two\n  lines\n"), "two lines");
     }
 
     #[test]

@@ -66,6 +66,7 @@ pub fn api(app: Arc<App>) -> Router {
         .route("/v1/agents/{name}/stop", post(agents::stop))
         .route("/v1/runs", get(runs::list).post(runs::run))
         .route("/v1/runs/{id}", get(runs::show))
+        .route("/v1/runs/{id}/cancel", post(runs::cancel))
         .route("/v1/logs", get(logs::logs))
         .route("/v1/events", get(wake::events).post(wake::publish))
         .route("/v1/schedules", get(wake::schedules))

@@ -4,14 +4,18 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::{Path, Query, State};
+use axum::response::{IntoResponse, Response};
 use nb_api::runs::{RunRecord, RunRequest, RunView, RunsQuery};
 use nb_api::{ApiError, ErrorKind};
+use nb_runtime::engine::BY_A_PERSON;
+use nb_runtime::record::status_name;
 use nb_runtime::{Actor, Started, Target};
-use nb_store::{LedgerKey, RunFilter};
+use nb_store::{LedgerKey, RunFilter, RunStatus};
 use serde_json::{Map, Value};
 
 use super::App;
-use super::error::Answer;
+use super::error::{Answer, Refusal};
+use super::follow::{self, Lines};
 use crate::refusal::{failed, not_started};
 use crate::views;
 
@@ -21,7 +25,10 @@ const PAGE: usize = 500;
 const LISTED: usize = 50;
 const MOST_LISTED: usize = 1000;
 
-pub(super) async fn run(State(app): State<Arc<App>>, Json(request): Json<RunRequest>) -> Answer<RunView> {
+pub(super) async fn run(
+    State(app): State<Arc<App>>,
+    Json(request): Json<RunRequest>,
+) -> Result<Response, Refusal> {
     let target = match (&request.task, &request.tool) {
         (Some(_), Some(_)) => {
             return Err(ApiError::new(ErrorKind::Usage, "a run has a task or a tool, not both").into());
@@ -74,9 +81,29 @@ pub(super) async fn run(State(app): State<Arc<App>>, Json(request): Json<RunRequ
             return Err(ApiError::new(ErrorKind::Failed, "the run had been started before").into());
         }
     };
+    if request.follow && !request.detach {
+        return Ok(follow::answer(move |lines| async move { tell_twice(&app, &id, &lines).await }));
+    }
     let row =
         if request.detach { app.engine.services().store.run(&id) } else { app.engine.finished(&id).await };
-    Ok(Json(views::run(&row.map_err(failed)?.ok_or_else(|| no_run(&id))?)))
+    Ok(Json(views::run(&row.map_err(failed)?.ok_or_else(|| no_run(&id))?)).into_response())
+}
+
+/// Writes a run as it was recorded, and as it ended.
+async fn tell_twice(app: &App, id: &str, lines: &Lines) -> Result<(), ApiError> {
+    let begun = app.engine.services().store.run(id).map_err(failed)?.ok_or_else(|| no_run(id))?;
+    if lines.write(&views::run(&begun)).await.is_err() {
+        return Ok(());
+    }
+    tokio::select! {
+        ended = app.engine.finished(id) => {
+            let ended = ended.map_err(failed)?.ok_or_else(|| no_run(id))?;
+            // A reader that is gone in this moment misses nothing that it waited for.
+            let _ = lines.write(&views::run(&ended)).await;
+        }
+        () = lines.gone() => {}
+    }
+    Ok(())
 }
 
 /// Texts from a command line become what the tool's schema says, where that is another type.
@@ -123,6 +150,23 @@ pub(super) async fn show(State(app): State<Arc<App>>, Path(id): Path<String>) ->
     }
     store.commit().await.map_err(failed)?;
     Ok(Json(RunRecord { run: views::run(&row), events }))
+}
+
+pub(super) async fn cancel(State(app): State<Arc<App>>, Path(id): Path<String>) -> Answer<RunView> {
+    let was_at_work = app.engine.cancel(&id, BY_A_PERSON);
+    let row = app.engine.finished(&id).await.ok().flatten().ok_or_else(|| no_run(&id))?;
+    if was_at_work && row.status == RunStatus::Cancelled {
+        return Ok(Json(views::run(&row)));
+    }
+    let refusal = if row.status.is_final() {
+        let message = format!("run {id} has already ended: {}", status_name(row.status));
+        ApiError::new(ErrorKind::Conflict, message).hint(format!("nbctl run-show {id} shows what happened"))
+    } else {
+        let message = format!("run {id} is not at work now: the daemon is stopping, or its store failed");
+        ApiError::new(ErrorKind::Failed, message)
+            .hint("cancel it after the daemon's next start, which goes on with it")
+    };
+    Err(refusal.into())
 }
 
 pub(super) fn no_run(id: &str) -> ApiError {

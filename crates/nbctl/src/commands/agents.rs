@@ -11,6 +11,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::page::{Page, Span, Tint};
 use crate::table::Table;
+use crate::text::Told;
 use crate::{text, time};
 
 #[derive(Debug, clap::Args)]
@@ -115,11 +116,13 @@ fn list(agents: &[AgentSummary], page: &mut Page) {
     let mut table = Table::new(&headers).right(3).right(4).right(5);
     for agent in agents {
         let about = match &agent.problem {
-            Some(problem) => Span::new(format!("does not load: {problem}"), Tint::Bad),
-            None if agent.unsandboxed => {
-                Span::new(format!("{UNSANDBOXED} {}", agent.description), Tint::Warning)
+            Some(problem) => {
+                Span::new(format!("does not load: {}", Told::new(problem).in_one_line()), Tint::Bad)
             }
-            None => (&agent.description).into(),
+            None if agent.unsandboxed => {
+                Span::new(format!("{UNSANDBOXED} {}", text::folded(&agent.description)), Tint::Warning)
+            }
+            None => text::folded(&agent.description).into(),
         };
         table.row([
             Span::new(&agent.name, Tint::Strong),
@@ -156,7 +159,9 @@ fn show(agent: &AgentView, page: &mut Page) {
         page.block(2, &summary.description);
     }
     if let Some(problem) = &summary.problem {
-        page.spans(&[Span::new("  does not load: ", Tint::Bad), problem.into()]);
+        let told = Told::new(problem);
+        page.spans(&[Span::new("  does not load: ", Tint::Bad), told.in_one_line().into()]);
+        page.block(4, &told.excerpt.join("\n"));
     }
     let installed = format!("{} ({})", page.clock(agent.installed_at), page.ago(agent.installed_at));
     let limits = &agent.limits;
@@ -233,12 +238,12 @@ fn parameters(schema: &Value, page: &mut Page) {
         .flatten()
         .filter_map(Value::as_str)
         .collect();
-    let shown: Vec<(String, String, &str)> = properties
+    let shown: Vec<(String, String, String)> = properties
         .iter()
         .map(|(name, property)| {
             let mark = if required.contains(&name.as_str()) { "*" } else { "" };
             let description = property.get("description").and_then(Value::as_str).unwrap_or_default();
-            (format!("{name}{mark}"), type_name(property), description)
+            (format!("{name}{mark}"), type_name(property), text::folded(description))
         })
         .collect();
     let name_width = shown.iter().map(|(name, ..)| name.chars().count()).max().unwrap_or(0);
@@ -294,7 +299,7 @@ mod tests {
             name: "repo-watch".to_owned(),
             state: AgentState::Stopped,
             signer: None,
-            problem: Some("manifest.yaml:3: unknown key\n`nmae`".to_owned()),
+            problem: Some("manifest.yaml:3: unknown key `nmae`\n  3 | nmae: hello".to_owned()),
             ..summary()
         };
         insta::assert_snapshot!(render(None, |page| list(&[summary(), broken.clone()], page)), @"

@@ -9,6 +9,7 @@ use super::name;
 use crate::context::Context;
 use crate::error::Error;
 use crate::page::{Page, Span, Tint};
+use crate::text::Told;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -68,11 +69,15 @@ fn is_run_id(text: &str) -> bool {
 }
 
 fn line(line: &LogLine, page: &mut Page) {
+    let text = match line.event.event.as_str() {
+        "log" => line.text.clone(),
+        _ => Told::new(&line.text).in_one_line(),
+    };
     page.spans(&[
         Span::new(page.clock(line.event.at), Tint::Faint),
         format!("  {}  ", line.agent).into(),
         Span::new(&line.run, Tint::Faint),
-        format!("  {}", line.text).into(),
+        format!("  {text}").into(),
     ]);
 }
 
@@ -92,18 +97,19 @@ mod tests {
 
     #[test]
     fn a_line_says_when_who_and_what() {
-        let event = RecordedEvent {
-            seq: 3,
-            at: "2026-03-01T11:59:57Z".parse().unwrap(),
-            event: "log".to_owned(),
-            fields: serde_json::Map::new(),
+        let shown = |event: &str, text: &str| {
+            let event = RecordedEvent {
+                seq: 3,
+                at: "2026-03-01T11:59:57Z".parse().unwrap(),
+                event: event.to_owned(),
+                fields: serde_json::Map::new(),
+            };
+            let (run, agent) = ("run_01KJN4R5ZB3V0T6Q2W8X9Y7A1C".to_owned(), "hello".to_owned());
+            let told = LogLine { run, agent, event, text: text.to_owned() };
+            render(None, |page| line(&told, page))
         };
-        let shown = LogLine {
-            run: "run_01KJN4R5ZB3V0T6Q2W8X9Y7A1C".to_owned(),
-            agent: "hello".to_owned(),
-            event,
-            text: "greeted Ada\nand Bob".to_owned(),
-        };
-        insta::assert_snapshot!(render(None, |page| line(&shown, page)), @"2026-03-01 11:59:57  hello  run_01KJN4R5ZB3V0T6Q2W8X9Y7A1C  greeted Ada and Bob");
+        insta::assert_snapshot!(shown("log", "print: greeted\tAda\nand \x1b[2JBob"), @r"2026-03-01 11:59:57  hello  run_01KJN4R5ZB3V0T6Q2W8X9Y7A1C  print: greeted Ada\nand \x1b[2JBob");
+        let error = "failed: tools/a.lua:1:3: no\n  1 | nil.x\n    |   ^\nhint: look";
+        insta::assert_snapshot!(shown("finished", error), @"2026-03-01 11:59:57  hello  run_01KJN4R5ZB3V0T6Q2W8X9Y7A1C  failed: tools/a.lua:1:3: no; hint: look");
     }
 }

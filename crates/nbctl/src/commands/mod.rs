@@ -4,6 +4,7 @@
 //! file and its line in the list below; the first line of its comment is its help.
 
 mod agents;
+mod cancel;
 mod completions;
 mod demo;
 mod event;
@@ -67,6 +68,8 @@ commands! {
     Runs(runs::Runs),
     /// Show a run and everything that happened in it.
     RunShow(runs::RunShow),
+    /// End a run.
+    Cancel(cancel::Cancel),
     /// Show what agents did, line by line.
     Logs(logs::Logs),
     /// Publish events and watch them.

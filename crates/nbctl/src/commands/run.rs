@@ -1,6 +1,8 @@
 //! `nbctl run`.
 
+use nb_api::client::Lines;
 use nb_api::runs::{RunRequest, RunView};
+use nb_api::{ApiError, ErrorKind};
 use serde_json::{Map, Value};
 
 use super::name;
@@ -12,6 +14,7 @@ use crate::time;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Ends with 0 when the run completed, 1 when it failed, 130 when it was cancelled.
+Ctrl-C ends the waiting, with 130, and not the run: `nbctl cancel` does.
 
 Examples:
   nbctl run hello                              the only task of hello
@@ -43,7 +46,12 @@ impl Run {
     pub async fn run(self, context: &Context) -> Result<(), Error> {
         let request = self.request()?;
         let detached = request.detach;
-        let run: RunView = context.client()?.post("/v1/runs", &request).await?;
+        let client = context.client()?;
+        let run: RunView = if detached {
+            client.post("/v1/runs", &request).await?
+        } else {
+            wait(context, client.post_lines("/v1/runs", &request).await?).await?
+        };
         // What was waited for and has not ended will not be told here any more: the daemon stopped.
         let ended_badly =
             matches!(run.status.as_str(), "failed" | "cancelled") || (!detached && run.status != "completed");
@@ -75,8 +83,34 @@ impl Run {
             input: self.input,
             params,
             detach: self.detach,
+            follow: !self.detach,
         })
     }
+}
+
+/// Waits for the end of a run. From its first line on, the run is known and goes on without this process.
+async fn wait(context: &Context, mut lines: Lines<RunView>) -> Result<RunView, Error> {
+    let mut latest = None;
+    loop {
+        match lines.next().await {
+            Ok(Some(run)) if matches!(run.status.as_str(), "completed" | "failed" | "cancelled") => {
+                return Ok(run);
+            }
+            Ok(Some(run)) => {
+                context.waits_for.get_or_init(|| run.id.clone());
+                latest = Some(run);
+            }
+            // The daemon is gone, or leaves: what is known of the run tells more.
+            Ok(None) => return latest.ok_or_else(|| no_run_told().into()),
+            Err(error) if error.kind == ErrorKind::Unreachable => return latest.ok_or(error.into()),
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
+fn no_run_told() -> ApiError {
+    ApiError::new(ErrorKind::Failed, "the daemon does not say what became of the run")
+        .hint("nbctl runs lists what ran")
 }
 
 /// A JSON value from the command line.

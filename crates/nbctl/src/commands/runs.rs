@@ -9,6 +9,7 @@ use crate::context::Context;
 use crate::error::Error;
 use crate::page::{Page, Span, Tint};
 use crate::table::Table;
+use crate::text::Told;
 use crate::time;
 
 #[derive(Debug, clap::Args)]
@@ -89,10 +90,16 @@ fn show(record: &RunRecord, page: &mut Page) {
     if let Some(outcome) = &run.outcome {
         fields.push(("outcome", outcome.into()));
     }
-    if let Some(error) = &run.error {
-        fields.push(("error", Span::new(error, Tint::Bad)));
+    let told = run.error.as_deref().map(Told::new);
+    if let Some(told) = &told {
+        fields.push(("error", Span::new(told.first, Tint::Bad)));
+        fields.extend(told.hint.map(|hint| ("hint", hint.into())));
     }
     page.fields(&fields);
+    if let Some(told) = told.filter(|told| !told.excerpt.is_empty()) {
+        page.gap();
+        page.block(2, &told.excerpt.join("\n"));
+    }
     match &run.output {
         None | Some(Value::Null) => {}
         Some(Value::String(text)) => {
@@ -123,7 +130,7 @@ fn show_event(event: &RecordedEvent, run: &RunView, width: usize, page: &mut Pag
     );
     let mut below = Vec::new();
     for (key, value) in &event.fields {
-        match short(value) {
+        match short(key, value) {
             Some(text) => line.push_str(&format!("  {key}={text}")),
             None => below.push((key, value)),
         }
@@ -139,9 +146,11 @@ fn show_event(event: &RecordedEvent, run: &RunView, width: usize, page: &mut Pag
 }
 
 /// A value as it fits into a line: no text of several lines, nothing long, nothing nested.
-fn short(value: &Value) -> Option<String> {
+fn short(key: &str, value: &Value) -> Option<String> {
     const LONGEST: usize = 60;
+    let is_duration = key == "ms" || key.ends_with("_ms");
     let text = match value {
+        Value::Number(ms) if is_duration && ms.is_f64() => format!("{:.2}", ms.as_f64()?),
         Value::String(text) if text.contains('\n') => return None,
         Value::String(text) if text.is_empty() || text.contains([' ', '=', '"']) => value.to_string(),
         Value::String(text) => text.clone(),
@@ -229,7 +238,12 @@ mod tests {
                     "log",
                     json!({"level": "info", "message": "two\nlines\u{1b}", "empty": [], "said": "a b"}),
                 ),
-                event(4, "012", "finished", json!({"status": "failed", "fuel": 1_000_000})),
+                event(
+                    4,
+                    "012",
+                    "finished",
+                    json!({"status": "failed", "fuel": 1_000_000, "ms": 0.173_924_999_9, "waiting_ms": 3, "n": 1.2345}),
+                ),
             ],
         };
         insta::assert_snapshot!(render(None, |page| show(&record, page)), @r#"
@@ -259,8 +273,30 @@ mod tests {
              3    +9.00 ms  log           level=info  empty=[]  said="a b"
                             message:
                               two
-                              lines\u{1b}
-             4      +12 ms  finished      status=failed  fuel=1000000
+                              lines\x1b
+             4      +12 ms  finished      status=failed  fuel=1000000  ms=0.17  waiting_ms=3  n=1.2345
         "#);
+    }
+
+    #[test]
+    fn an_error_has_its_source_below_the_table() {
+        let error =
+            "tool `greet`: tools/greet.lua:3:8: a is nil\n  3 | return a.b\n    |        ^\nhint: set it";
+        let failed =
+            RunView { status: "failed".to_owned(), error: Some(error.to_owned()), output: None, ..run() };
+        let record = RunRecord { run: RunView { outcome: None, ..failed }, events: vec![] };
+        insta::assert_snapshot!(render(None, |page| show(&record, page)), @"
+        run_01KJN4R5ZB3V0T6Q2W8X9Y7A1C: task welcome of hello failed
+          started by  you, with nbctl
+          recorded    2026-03-01 11:59:57 (3 s ago)
+          took        12 ms
+          error       tool `greet`: tools/greet.lua:3:8: a is nil
+          hint        set it
+
+            3 | return a.b
+              |        ^
+
+        record
+        ");
     }
 }

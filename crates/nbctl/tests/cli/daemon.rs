@@ -105,7 +105,7 @@ fn a_run_sends_what_was_given_and_prints_what_came_out() {
     assert_eq!(line, "POST /v1/runs");
     assert_eq!(
         serde_json::from_str::<Value>(body).unwrap(),
-        json!({"agent": "hello", "task": null, "tool": "greet", "input": [1], "params": {"name": "Ada", "times": "2"}, "detach": false})
+        json!({"agent": "hello", "task": null, "tool": "greet", "input": [1], "params": {"name": "Ada", "times": "2"}, "detach": false, "follow": true})
     );
 }
 
@@ -126,6 +126,59 @@ fn a_failed_run_ends_with_1_and_leads_to_its_record() {
     assert_eq!(serde_json::from_str::<Value>(&ended.stderr).unwrap()["error"]["kind"], "failed");
     let home = Home::with_daemon(|_| (200, run_json("cancelled")));
     assert_eq!(home.run(&["run", "hello", "--tool", "greet"]).code, Some(130));
+}
+
+#[test]
+fn of_a_run_that_is_told_twice_the_end_counts() {
+    let home = Home::with_daemon(|_| (200, format!("{}\n{}\n", run_json("created"), run_json("completed"))));
+    assert_snapshot!(home.run(&["run", "hello", "--tool", "greet"]), @"
+    exit 0
+    --- stdout
+    hello, Ada
+    --- stderr
+    ");
+    let as_json = home.run(&["run", "hello", "--tool", "greet", "--json"]);
+    assert_eq!(serde_json::from_str::<Value>(&as_json.stdout).unwrap()["status"], "completed");
+}
+
+#[test]
+fn a_daemon_that_stops_in_the_middle_of_a_run_is_told_with_the_run() {
+    let line = run_json("running") + "\n";
+    let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n{line}");
+    let killed = Home::with_bytes(answer.leak().as_bytes());
+    let left = Home::with_daemon(move |_| (200, line.clone()));
+    let ended = killed.run(&["run", "hello", "--tool", "greet"]).to_string();
+    assert_snapshot!(ended, @"
+    exit 1
+    --- stdout
+    --- stderr
+    error: the daemon stopped before run run_01KJN4R5ZB3V0T6Q2W8X9Y7A1C of hello had ended; after its next start it goes on, or ends as failed
+    hint: `nbctl run-show run_01KJN4R5ZB3V0T6Q2W8X9Y7A1C` shows everything that happened
+    ");
+    assert_eq!(left.run(&["run", "hello", "--tool", "greet"]).to_string(), ended);
+    assert_eq!(Home::with_daemon(|_| (200, String::new())).run(&["run", "hello"]).code, Some(1));
+}
+
+#[test]
+fn a_run_is_cancelled_by_its_id() {
+    let home = Home::with_daemon(|line| match line {
+        "POST /v1/runs/run_1/cancel" => (200, run_json("cancelled")),
+        _ => (409, json!({"kind": "conflict", "message": "run run_2 has already ended: failed"}).to_string()),
+    });
+    assert_snapshot!(home.run(&["cancel", "run_1"]), @"
+    exit 0
+    --- stdout
+    run_01KJN4R5ZB3V0T6Q2W8X9Y7A1C of hello is cancelled
+    --- stderr
+    ");
+    assert_snapshot!(home.run(&["cancel", "run_2"]), @"
+    exit 1
+    --- stdout
+    --- stderr
+    error: run run_2 has already ended: failed
+    ");
+    let as_json = home.run(&["cancel", "run_1", "--json"]);
+    assert_eq!(serde_json::from_str::<Value>(&as_json.stdout).unwrap()["status"], "cancelled");
 }
 
 #[test]
