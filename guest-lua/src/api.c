@@ -94,7 +94,13 @@ static int notify(lua_State *L) {
   static const char *const keys[] = {"title", "body", "priority"};
   if (lua_istable(L, 1)) {
     lua_settop(L, 1);
-    for (int i = 0; i < 3; i++) lua_getfield(L, 1, keys[i]);
+    for (int i = 0; i < 3; i++) {
+      int type = lua_getfield(L, 1, keys[i]);
+      if (i == 0 && type == LUA_TNIL) return luaL_argerror(L, 1, "the field `title` is missing");
+      if (type != LUA_TNIL && !lua_isstring(L, -1)) {
+        return luaL_argerror(L, 1, lua_pushfstring(L, "the field `%s` must be a string, not a %s", keys[i], luaL_typename(L, -1)));
+      }
+    }
     lua_remove(L, 1);
   } else {
     lua_settop(L, 3);

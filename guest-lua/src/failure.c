@@ -107,12 +107,26 @@ static void set_traceback(lua_State *L) {
   lua_pop(L, 1);
 }
 
-/* The message of an error value: itself, its field `message`, or what tostring says. */
+static Text table_text; /* kept, so that an error that Lua raises half-way does not lose it */
+
+static int table_to_json(lua_State *L) {
+  text_clear(&table_text);
+  json_encode(L, 1, &table_text);
+  return 0;
+}
+
+/* The message of an error value: itself, its field `message`, the table as JSON, or what tostring says. */
 static const char *message_of(lua_State *L, size_t *len) {
   if (lua_istable(L, 1) && luaL_getmetafield(L, 1, "__tostring") == LUA_TNIL) {
     lua_pushliteral(L, "message");
     lua_rawget(L, 1);
     if (lua_type(L, -1) == LUA_TSTRING) return lua_tolstring(L, -1, len);
+    lua_pushcfunction(L, table_to_json);
+    lua_pushvalue(L, 1);
+    if (lua_pcall(L, 1, 0, 0) == LUA_OK) {
+      *len = table_text.len;
+      return table_text.at;
+    }
   }
   return luaL_tolstring(L, 1, len);
 }

@@ -11,6 +11,9 @@
 #include "lua.h"
 #include "lualib.h"
 
+#define AS_WRITTEN(value) #value
+#define AS_TEXT(macro) AS_WRITTEN(macro) /* what a macro stands for, as a literal text */
+
 /* text.c */
 typedef struct {
   char *at;
@@ -33,6 +36,7 @@ const char *json_decode(lua_State *L, const char *text, size_t len);
 
 /* json_write.c */
 bool json_is_object(lua_State *L, int index);
+void json_require_list(lua_State *L, int index);
 void json_encode(lua_State *L, int index, Text *out);
 void json_encode_string(lua_State *L, const char *bytes, size_t len, Text *out);
 

@@ -23,7 +23,10 @@ static int encode(lua_State *L) {
 
 static int decode(lua_State *L) {
   size_t len;
-  const char *text = luaL_checklstring(L, 1, &len);
+  luaL_checktype(L, 1, LUA_TSTRING); /* not a number, which Lua would take for a text */
+  const char *text = lua_tolstring(L, 1, &len);
+  size_t valid = utf8_valid_prefix(text, len);
+  if (valid != len) return luaL_error(L, "this is not JSON: it is not UTF-8 (byte %I)", (lua_Integer)valid + 1);
   const char *error = json_decode(L, text, len);
   return error == NULL ? 1 : luaL_error(L, "this is not JSON: %s", error);
 }
@@ -35,6 +38,7 @@ static int array(lua_State *L) {
   }
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 1);
+  json_require_list(L, 1);
   json_push_array_mark(L);
   lua_setmetatable(L, 1);
   return 1;

@@ -1,4 +1,5 @@
 /* JSON text (RFC 8259) to a Lua value. */
+#include <math.h>
 #include <string.h>
 
 #include "guest.h"
@@ -68,6 +69,10 @@ static bool read_number(Reader *r) {
   digits[len] = '\0';
   /* Lua's own reading gives an integer where one fits, else a float. */
   if (lua_stringtonumber(r->L, digits) == 0) return fail(r, "a number cannot be read");
+  if (!isfinite(lua_tonumber(r->L, -1))) {
+    r->at = start;
+    return fail(r, "a number is larger than a double can be");
+  }
   return true;
 }
 
@@ -223,8 +228,9 @@ static bool read_word(Reader *r, const char *word) {
 }
 
 static bool read_value(Reader *r, int depth) {
-  if (depth == JSON_MAX_DEPTH) return fail(r, "the nesting is too deep");
-  if (!lua_checkstack(r->L, 4)) return fail(r, "the nesting is too deep");
+  if (depth == JSON_MAX_DEPTH || !lua_checkstack(r->L, 4)) {
+    return fail(r, "the nesting is too deep, at most " AS_TEXT(JSON_MAX_DEPTH) " levels are read");
+  }
   skip_space(r);
   if (r->at == r->end) return fail(r, "a value was expected");
   switch (*r->at) {

@@ -13,6 +13,9 @@ typedef struct Place {
   lua_Integer index;
 } Place;
 
+/* How much of the path is told to a table that is nested too deep. */
+#define SHOWN_DEPTH 8
+
 static void write_value(lua_State *L, int index, Text *out, const Place *place, int depth);
 
 static void push_place(lua_State *L, const Place *place) {
@@ -29,14 +32,26 @@ static void push_place(lua_State *L, const Place *place) {
   lua_concat(L, 2);
 }
 
-static void refuse(lua_State *L, const Place *place, const char *what) {
+/* `more` follows the place. */
+static void refuse_with(lua_State *L, const Place *place, const char *what, const char *more) {
   luaL_checkstack(L, 2 * JSON_MAX_DEPTH, "JSON");
   push_place(L, place);
   if (*lua_tostring(L, -1) == '\0') {
-    luaL_error(L, "%s cannot be written as JSON", what);
+    luaL_error(L, "%s cannot be written as JSON%s", what, more);
   } else {
-    luaL_error(L, "%s cannot be written as JSON (at %s)", what, lua_tostring(L, -1));
+    luaL_error(L, "%s cannot be written as JSON (at %s)%s", what, lua_tostring(L, -1), more);
   }
+}
+
+static void refuse(lua_State *L, const Place *place, const char *what) { refuse_with(L, place, what, ""); }
+
+/* Of a table in itself the whole path would be as long as it is useless. */
+static void refuse_depth(lua_State *L, const Place *place, int depth) {
+  for (; depth > SHOWN_DEPTH; depth--) place = place->outer;
+  luaL_checkstack(L, 2 * SHOWN_DEPTH, "JSON");
+  push_place(L, place);
+  luaL_error(L, "a table that is nested too deep, in more than " AS_TEXT(JSON_MAX_DEPTH)
+                " levels, or in itself, cannot be written as JSON (at %s…)", lua_tostring(L, -1));
 }
 
 static void write_string(lua_State *L, const char *bytes, size_t len, Text *out, const Place *place) {
@@ -96,16 +111,104 @@ static bool is_marked(lua_State *L, int index) {
   return marked;
 }
 
-/* A table is an array when its keys are 1 to n, and n is not 0 or the table is marked. */
-static bool is_array(lua_State *L, int index) {
-  lua_Unsigned len = lua_rawlen(L, index), keys = 0;
-  if (len == 0 && !is_marked(L, index)) return false;
+/* What kinds of keys a table has. */
+typedef struct {
+  lua_Unsigned integers, texts, others;
+  lua_Integer least, most; /* of the integers */
+  const char *text;        /* the first of the texts in the order of their bytes */
+  size_t text_len;
+} Keys;
+
+static bool is_before(const char *text, size_t len, const Keys *keys) {
+  int order = memcmp(text, keys->text, len < keys->text_len ? len : keys->text_len);
+  return order < 0 || (order == 0 && len < keys->text_len);
+}
+
+static Keys keys_of(lua_State *L, int index) {
+  Keys keys = {0};
+  luaL_checkstack(L, 2, "JSON");
   lua_pushnil(L);
   while (lua_next(L, index)) {
     lua_pop(L, 1);
-    keys++;
+    if (lua_isinteger(L, -1)) {
+      lua_Integer key = lua_tointeger(L, -1);
+      if (keys.integers == 0 || key < keys.least) keys.least = key;
+      if (keys.integers == 0 || key > keys.most) keys.most = key;
+      keys.integers++;
+    } else if (lua_type(L, -1) == LUA_TSTRING) {
+      size_t len;
+      const char *text = lua_tolstring(L, -1, &len);
+      if (keys.texts++ == 0 || is_before(text, len, &keys)) {
+        keys.text = text;
+        keys.text_len = len;
+      }
+    } else {
+      keys.others++;
+    }
   }
-  return keys == len;
+  return keys;
+}
+
+/* Whether the keys are 1 to n, which may be none. */
+static bool is_list(const Keys *keys) {
+  if (keys->texts > 0 || keys->others > 0) return false;
+  return keys->integers == 0 || (keys->least == 1 && (lua_Unsigned)keys->most == keys->integers);
+}
+
+static Text quoted; /* kept, so that an error that Lua raises half-way does not lose it */
+
+/* Pushes a text as it stands in a message, where control characters and what is not UTF-8 would spoil it. */
+static const char *push_quoted(lua_State *L, const char *text, size_t len) {
+  text_clear(&quoted);
+  text_put_utf8(L, &quoted, text, len);
+  for (size_t i = 0; i < quoted.len; i++) {
+    if ((unsigned char)quoted.at[i] < 0x20) quoted.at[i] = '?';
+  }
+  text_put(L, &quoted, "", 1); /* the zero at its end */
+  return lua_pushfstring(L, "\"%s\"", quoted.at);
+}
+
+/* Pushes what a table is whose keys are neither 1 to n nor all texts, naming the key that is in the way. */
+static const char *push_misfit(lua_State *L, int index, const Keys *keys) {
+  luaL_checkstack(L, 6, "JSON");
+  if (keys->others > 0) return lua_pushliteral(L, "a key that is neither a string nor an integer");
+  if (keys->texts > 0 && keys->integers > 0) {
+    const char *text = push_quoted(L, keys->text, keys->text_len);
+    return lua_pushfstring(L, "a table with both the key %I and the key %s", keys->least, text);
+  }
+  if (keys->texts > 0) return lua_pushfstring(L, "a table with the key %s", push_quoted(L, keys->text, keys->text_len));
+  if (keys->least < 1) return lua_pushfstring(L, "a table with the key %I", keys->least);
+  lua_Integer missing = 1;
+  while (lua_rawgeti(L, index, missing) != LUA_TNIL) {
+    lua_pop(L, 1);
+    missing++;
+  }
+  return lua_pushfstring(L, "a table with the key %I and without the key %I", keys->most, missing);
+}
+
+static void refuse_keys(lua_State *L, int index, const Place *place, const Keys *keys) {
+  static const char advice[] = "; an array has the keys 1 to n (`json.null` fills a gap), and an object has texts "
+                               "(`tostring(key)` makes one of a number)";
+  refuse_with(L, place, push_misfit(L, index, keys), keys->others > 0 ? "" : advice);
+}
+
+/* Raises an error that names the key when a table is no array. */
+void json_require_list(lua_State *L, int index) {
+  Keys keys = keys_of(L, index);
+  if (is_list(&keys)) return;
+  luaL_error(L, "%s is no array; an array has the keys 1 to n, without a gap", push_misfit(L, index, &keys));
+}
+
+/* A table with the keys 1 to n is an array; an empty one when it is marked. Others are objects, which `write_object`
+ * checks while it writes them, so that theirs are gone over once. */
+static bool is_array(lua_State *L, int index, const Place *place) {
+  lua_pushnil(L);
+  if (!lua_next(L, index)) return is_marked(L, index);
+  lua_pop(L, 2);
+  if (lua_rawlen(L, index) == 0) return false;
+  Keys keys = keys_of(L, index);
+  if (!is_list(&keys)) refuse_keys(L, index, place, &keys);
+  return true;
 }
 
 static void write_array(lua_State *L, int index, Text *out, const Place *place, int depth) {
@@ -134,13 +237,9 @@ static void write_object(lua_State *L, int index, Text *out, const Place *place,
       size_t len;
       here.key = lua_tolstring(L, key, &len);
       write_string(L, here.key, len, out, place);
-    } else if (lua_isinteger(L, key)) {
-      here.index = lua_tointeger(L, key);
-      text_put(L, out, "\"", 1);
-      write_integer(L, here.index, out);
-      text_put(L, out, "\"", 1);
     } else {
-      refuse(L, place, "a key that is neither a string nor an integer");
+      Keys keys = keys_of(L, index);
+      refuse_keys(L, index, place, &keys);
     }
     text_put(L, out, ":", 1);
     write_value(L, value, out, &here, depth);
@@ -168,8 +267,8 @@ static void write_value(lua_State *L, int index, Text *out, const Place *place, 
       write_string(L, bytes, len, out, place);
       break;
     case LUA_TTABLE:
-      if (depth == JSON_MAX_DEPTH) luaL_error(L, "a table that is nested too deep, or in itself, cannot be written as JSON");
-      if (is_array(L, index)) write_array(L, index, out, place, depth + 1);
+      if (depth == JSON_MAX_DEPTH) refuse_depth(L, place, depth);
+      if (is_array(L, index, place)) write_array(L, index, out, place, depth + 1);
       else write_object(L, index, out, place, depth + 1);
       break;
     case LUA_TLIGHTUSERDATA: text_put(L, out, "null", 4); break; /* json.null is the only one there is */

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use mlua::{Function, IntoLua, Lua, LuaString, Result, Value};
 use nb_sandbox::Host;
 
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, type_name};
 use crate::failure::{Raised, plain, raise};
 use crate::json::{self, ArrayMark, JsonError, ObjectWriter};
 
@@ -73,6 +73,15 @@ fn notify(api: &Api<'_>, lua: &Lua, arguments: &Arguments<'_>) -> Result<Value> 
     let mut members = Vec::new();
     for (index, key) in ["title", "body", "priority"].into_iter().enumerate() {
         let value = table.map_or_else(|| Ok(arguments.get(index + 1).clone()), |table| table.get(key))?;
+        if table.is_some() {
+            if index == 0 && value.is_nil() {
+                return Err(arguments.bad(1, "the field `title` is missing"));
+            }
+            if !matches!(value, Value::Nil | Value::String(_) | Value::Integer(_) | Value::Number(_)) {
+                let got = type_name(&value, false);
+                return Err(arguments.bad(1, &format!("the field `{key}` must be a string, not a {got}")));
+            }
+        }
         if index == 0 || !value.is_nil() {
             let text = arguments.string_of(index + 1, &value, false)?;
             members.push((key, Value::String(text)));

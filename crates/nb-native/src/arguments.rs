@@ -43,6 +43,14 @@ impl<'a> Arguments<'a> {
         }
     }
 
+    /// A string, and not a number as one.
+    pub(crate) fn text(&self, position: usize) -> Result<&LuaString> {
+        match self.get(position) {
+            Value::String(text) => Ok(text),
+            _ => Err(self.bad_type(position, "string")),
+        }
+    }
+
     /// A string, or a number as one.
     pub(crate) fn string(&self, position: usize) -> Result<LuaString> {
         self.string_of(position, self.get(position), self.values.len() < position)
@@ -87,7 +95,8 @@ impl<'a> Arguments<'a> {
     }
 }
 
-fn type_name(value: &Value, absent: bool) -> String {
+/// What a message calls the type of a value.
+pub(crate) fn type_name(value: &Value, absent: bool) -> String {
     match value {
         _ if absent => "no value".into(),
         Value::Nil => "nil".into(),

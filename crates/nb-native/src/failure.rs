@@ -6,6 +6,8 @@ use std::fmt;
 use mlua::{Error, Function, Lua, Value};
 use nb_sandbox::{Position, ScriptError, ScriptErrorKind};
 
+use crate::json::{self, ArrayMark};
+
 /// Bytes of a message; a script can raise an error of any size.
 const MAX_MESSAGE: usize = 4096;
 
@@ -187,6 +189,7 @@ pub(crate) struct Handler<'a> {
     pub(crate) tool: &'a str,
     pub(crate) files: &'a Files,
     pub(crate) tostring: Function,
+    pub(crate) mark: ArrayMark,
     pub(crate) seen: RefCell<Option<ScriptError>>,
 }
 
@@ -208,17 +211,20 @@ impl Handler<'_> {
         Ok(())
     }
 
-    /// The message of an error value: itself, its field `message`, or what tostring says.
+    /// The message of an error value: itself, its field `message`, the table as JSON, or what tostring says.
     fn message(&self, value: &Value) -> mlua::Result<String> {
         match value {
             Value::Error(error) => return Ok(plain(error)),
             Value::Table(table) => {
                 let metatable = table.metatable();
                 let own = metatable.map_or(Ok(Value::Nil), |metatable| metatable.raw_get("__tostring"))?;
-                if own.is_nil()
-                    && let Value::String(message) = table.raw_get("message")?
-                {
-                    return Ok(lossy(&message.as_bytes()));
+                if own.is_nil() {
+                    if let Value::String(message) = table.raw_get("message")? {
+                        return Ok(lossy(&message.as_bytes()));
+                    }
+                    if let Ok(json) = json::encode(&self.mark, value) {
+                        return Ok(json);
+                    }
                 }
             }
             _ => {}

@@ -144,7 +144,11 @@ fn encode(api: &Api<'_>, lua: &Lua, arguments: &Arguments<'_>) -> Result<Value> 
 }
 
 fn decode(api: &Api<'_>, lua: &Lua, arguments: &Arguments<'_>) -> Result<Value> {
-    let text = arguments.string(1)?;
+    let text = arguments.text(1)?;
+    if let Err(error) = str::from_utf8(&text.as_bytes()) {
+        let byte = error.valid_up_to() + 1;
+        return Err(raise(lua, format!("this is not JSON: it is not UTF-8 (byte {byte})")));
+    }
     let decoded = json::decode(lua, &api.mark, &text.as_bytes());
     decoded.map_err(|error| match error {
         JsonError::Refused(what) => raise(lua, format!("this is not JSON: {what}")),
@@ -154,6 +158,7 @@ fn decode(api: &Api<'_>, lua: &Lua, arguments: &Arguments<'_>) -> Result<Value> 
 
 fn array(api: &Api<'_>, lua: &Lua, arguments: &Arguments<'_>) -> Result<Value> {
     let table = if arguments.is_nil(1) { lua.create_table()? } else { arguments.table(1)?.clone() };
+    json::require_list(&table).map_err(|error| raised(lua, error))?;
     api.mark.put_on(&table)?;
     Ok(Value::Table(table))
 }

@@ -1,10 +1,10 @@
 //! One script in a Lua state of its own.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use mlua::{Function, Lua, MultiValue, Scope, Table, Value};
-use nb_sandbox::{Host, Limit, Limits, ScriptError, ScriptErrorKind, Stop, ToolError, explain};
+use nb_sandbox::{Host, Limit, Limits, ScriptError, ScriptErrorKind, Stop, ToolError, explain_native};
 
 use crate::api::SharedHost;
 use crate::compiler::Compiler;
@@ -96,6 +96,8 @@ struct Script<'a> {
     lua: &'a Lua,
     tool: &'a NativeTool,
     fuel: &'a Rc<Fuel>,
+    /// Until the tool's own limits count.
+    compiling: &'a Cell<bool>,
     mark: ArrayMark,
     compiler: Compiler,
     xpcall: Function,
@@ -112,8 +114,9 @@ fn in_a_state(
     let lua = Lua::new();
     let host: SharedHost<'_> = Rc::new(RefCell::new(host));
     let mut done = None;
+    let compiling = Cell::new(true);
     let prepared = lua.scope(|scope| {
-        let script = Script::prepare(&lua, scope, tool, fuel, host)?;
+        let script = Script::prepare(&lua, scope, tool, fuel, &compiling, host)?;
         done = Some(work(&script));
         fuel.look_at_memory(&lua);
         Ok(())
@@ -125,23 +128,22 @@ fn in_a_state(
         _ => None,
     };
     let file = &*tool.source.file;
-    Err(match (fuel.stop(), failed) {
+    let error = match (fuel.stop(), failed) {
         (Some(stop), _) => stop.into_error(file),
         (None, Some(Failed::Script(mut error))) => {
-            explain(&mut error, &tool.sources().cloned().collect::<Vec<_>>());
-            // What the sandbox lacks is no advice here.
-            error.hint = error.hint.filter(|hint| !hint.contains("sandbox"));
+            explain_native(&mut error, &tool.sources().cloned().collect::<Vec<_>>());
             ToolError::Script(error)
         }
         (None, Some(Failed::Lua(error))) => {
             ToolError::Script(Box::new(ScriptError::new(file, plain(&error))))
         }
-        // How much it asked for is not known, but that it was more than allowed.
+        // How much it asked for is not known; it used what there was.
         (None, _) => {
-            let used = memory_bytes.saturating_add(1);
-            Stop::Limit { limit: Limit::Memory, allowed: memory_bytes, used }.into_error(file)
+            let allowed = if compiling.get() { COMPILE_MEMORY_BYTES } else { memory_bytes };
+            Stop::Limit { limit: Limit::Memory, allowed, used: allowed }.into_error(file)
         }
-    })
+    };
+    Err(if compiling.get() { error.while_compiling() } else { error })
 }
 
 impl<'a> Script<'a> {
@@ -150,6 +152,7 @@ impl<'a> Script<'a> {
         scope: &'scope Scope<'scope, 'env>,
         tool: &'a NativeTool,
         fuel: &'a Rc<Fuel>,
+        compiling: &'a Cell<bool>,
         host: SharedHost<'env>,
     ) -> mlua::Result<Self> {
         let mark = ArrayMark::new(lua)?;
@@ -159,7 +162,7 @@ impl<'a> Script<'a> {
         let compiler = Compiler::new(lua, tool)?;
         fuel.give(lua, COMPILE_FUEL)?;
         lua.set_memory_limit(COMPILE_MEMORY_BYTES as usize)?;
-        Ok(Self { lua, tool, fuel, mark, compiler, xpcall, tostring })
+        Ok(Self { lua, tool, fuel, compiling, mark, compiler, xpcall, tostring })
     }
 
     fn file(&self) -> &'a str {
@@ -171,6 +174,7 @@ impl<'a> Script<'a> {
         if self.fuel.stop().is_some() {
             return Ok(String::new());
         }
+        self.compiling.set(false);
         self.lua.gc_collect()?;
         self.lua.set_memory_limit(usize::try_from(limits.memory_bytes).unwrap_or(usize::MAX))?;
         self.set_variables(variables)?;
@@ -209,6 +213,7 @@ impl<'a> Script<'a> {
             tool: self.file(),
             files: self.compiler.files(),
             tostring: self.tostring.clone(),
+            mark: self.mark.clone(),
             seen: RefCell::new(None),
         };
         let returned = self.lua.scope(|scope| {

@@ -5,12 +5,13 @@ use std::time::Instant;
 
 use async_trait::async_trait;
 use jsonschema::Validator;
+use nb_spec::document::nearest;
 use serde_json::Value;
 
 use crate::abilities;
+use crate::abilities::mismatch::mismatches;
 use crate::engine::RunContext;
 use crate::error::RunError;
-use crate::installed::mismatches;
 use crate::policy::{Decision, Scopes, decide};
 use crate::record::{RunEvent, kept};
 
@@ -102,7 +103,7 @@ pub(crate) fn may_repeat(name: &str, args: &Value) -> bool {
 /// Calls an ability for a run. There is no other way to call one.
 pub async fn invoke(run: &RunContext, name: &str, args: Value) -> Result<Reply, RunError> {
     let registered = registry().iter().find(|registered| registered.ability.name() == name);
-    let registered = registered.ok_or_else(|| RunError::NoAbility(name.to_owned()))?;
+    let registered = registered.ok_or_else(|| unknown(name))?;
     let decision = match decide(run.agent.name(), &run.agent.grants, name) {
         Decision::Allow(Scopes::Limited(scopes)) if !registered.ability.has_scopes() => {
             let scopes = scopes.join(", ");
@@ -164,6 +165,16 @@ pub async fn invoke(run: &RunContext, name: &str, args: Value) -> Result<Reply, 
     };
     run.record(&RunEvent::HostCall { ability: name.to_owned(), args: repeated_args, output, error, ms })?;
     result
+}
+
+fn unknown(name: &str) -> RunError {
+    match nearest(name, names()) {
+        Some(meant) => RunError::Ability {
+            ability: name.to_owned(),
+            reason: format!("there is no such ability; did you mean `{meant}`?"),
+        },
+        None => RunError::NoAbility(name.to_owned()),
+    }
 }
 
 impl Registered {

@@ -188,36 +188,43 @@ async fn a_permission_that_this_version_does_not_know_grants_nothing() {
     let mut probe = Probe::granted("search.web");
     let error = probe.refusal("search.web", json!({})).await;
     assert_eq!(error, "there is no ability `search.web` here");
+    let error = probe.refusal("kv.raed", json!({})).await;
+    assert_eq!(error, "kv.raed: there is no such ability; did you mean `kv.read`?");
 }
 
 #[tokio::test]
 async fn bad_arguments_name_the_key() {
     for (ability, args, words) in [
-        ("kv.read", json!({"op": "get"}), "\"key\" is a required property"),
-        ("kv.read", json!({"key": 3}), "key: 3 is not of type \"string\""),
-        ("kv.read", json!({"op": "list", "limit": 5000}), "limit: 5000 is greater than the maximum of 1000"),
-        ("kv.write", json!({"key": "k"}), "\"value\" is a required property"),
-        ("kv.write", json!({"op": "append", "key": "k"}), "op: \"append\" is not one of"),
-        ("log.info", json!({"text": "x"}), "'text' was unexpected"),
-        ("log.error", json!({"text": "x"}), "\"message\" is a required property"),
+        ("kv.read", json!({"op": "get"}), "needs `key`"),
+        ("kv.read", json!({"key": 3}), "`key` is 3, and must be a text"),
+        ("kv.read", json!({"op": "list", "limit": 5000}), "`limit` is 5000, and must be at most 1000"),
+        ("kv.write", json!({"key": "k"}), "needs `value`"),
+        (
+            "kv.write",
+            json!({"op": "append", "key": "k"}),
+            "`op` is \"append\", and must be one of \"set\", \"delete\", \"increment\", \"compare_and_set\"",
+        ),
+        ("log.info", json!({"text": "x"}), "has no `text`"),
+        ("log.error", json!({"text": "x"}), "needs `message`"),
         (
             "notify.user",
             json!({"priority": "shouting", "message": "m"}),
-            "priority: \"shouting\" is not one of",
+            "`priority` is \"shouting\", and must be one of \"low\", \"normal\", \"high\", \"urgent\"",
         ),
-        ("event.publish", json!({"data": 1}), "\"name\" is a required property"),
-        ("flow.branch", json!({"op": "like"}), "op: \"like\" is not one of"),
-        ("flow.stop", json!({"why": 1}), "'why' was unexpected"),
-        ("data.fetch_url", json!({"url": 1}), "url: 1 is not of type \"string\""),
+        ("notify.user", json!({}), "needs `message` or `body` or `title`"),
+        ("event.publish", json!({"data": 1}), "needs `name`"),
+        ("flow.branch", json!({"op": "like"}), "\"is_not_empty\", \"matches\""),
+        ("flow.stop", json!({"why": 1}), "has no `why`"),
+        ("data.fetch_url", json!({"url": 1}), "`url` is 1, and must be a text"),
         (
             "http.fetch",
             json!({"url": "http://a.example/", "headers": {"x": true}}),
-            "headers/x: true is not of types",
+            "`headers.x` is true, and must be a number or a text",
         ),
         (
             "http.fetch",
             json!({"url": "http://a.example/", "timeout_ms": 200_000}),
-            "timeout_ms: 200000 is greater than",
+            "`timeout_ms` is 200000, and must be at most 120000",
         ),
     ] {
         let mut probe = Probe::granted(ability);
@@ -355,7 +362,8 @@ async fn notify_user_needs_a_text_and_a_short_title() {
     assert!(error.starts_with("notify.user: "), "{error}");
     let error = probe.refusal("notify.user", json!({"title": "x".repeat(201)})).await;
     assert!(
-        error.starts_with("notify.user: title: ") && error.ends_with("is longer than 200 characters"),
+        error.starts_with("notify.user: `title` is \"xxx")
+            && error.ends_with("…, and must have at most 200 characters"),
         "{error}"
     );
     assert!(probe.home.desktop.shown().is_empty());

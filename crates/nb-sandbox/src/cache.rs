@@ -12,15 +12,24 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::SystemTime;
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, SystemTime};
 
 use rustix::fs::{FileType, Mode, OFlags, Stat};
 use sha2::{Digest, Sha256};
 use wasmtime::Engine;
 use wasmtime::component::Component;
 
+use crate::deadline::Turn;
+
 /// Files that this process has begun to write: two threads may compile the same component.
 static WRITTEN: AtomicU64 = AtomicU64::new(0);
+
+/// One component of somebody else is compiled at a time.
+static COMPILING: LazyLock<Arc<Turn>> = LazyLock::new(Arc::default);
+
+/// How long compiling one may take: a large one of 16 MiB takes some seconds.
+const COMPILE_PATIENCE: Duration = Duration::from_secs(60);
 
 const CHECKSUM_BYTES: usize = 32;
 
@@ -47,12 +56,18 @@ pub(crate) fn load_guest(
     wasm: &[u8],
     folder: Option<&Path>,
 ) -> wasmtime::Result<[Component; 2]> {
-    load(engine, wasm, folder, GUEST, |artefact| Ok([artefact.load(engine)?, artefact.load(engine)?]))
+    let load_twice = |artefact: &Artefact| Ok([artefact.load(engine)?, artefact.load(engine)?]);
+    load(engine, wasm, folder, GUEST, || Artefact::compile(engine, wasm), load_twice)
 }
 
-/// The same for a component that is a tool.
+/// The same for a component that is a tool. Nobody knows how long the compiler takes for it, so that it is given up
+/// after a while.
 pub(crate) fn load_tool(engine: &Engine, wasm: &[u8], folder: Option<&Path>) -> wasmtime::Result<Component> {
-    load(engine, wasm, folder, TOOL, |artefact| artefact.load(engine))
+    let compile = || {
+        let (engine, wasm) = (engine.clone(), wasm.to_vec());
+        COMPILING.work(COMPILE_PATIENCE, move || Artefact::compile(&engine, &wasm))?
+    };
+    load(engine, wasm, folder, TOOL, compile, |artefact| artefact.load(engine))
 }
 
 fn load<T>(
@@ -60,9 +75,10 @@ fn load<T>(
     wasm: &[u8],
     folder: Option<&Path>,
     kind: Kind,
+    compile: impl FnOnce() -> wasmtime::Result<Artefact>,
     load: impl Fn(&Artefact) -> wasmtime::Result<T>,
 ) -> wasmtime::Result<T> {
-    let Some(folder) = folder else { return load(&Artefact::compile(engine, wasm)?) };
+    let Some(folder) = folder else { return load(&compile()?) };
     let name = file_name(engine, wasm, kind);
     match Artefact::read(folder, &name) {
         Ok(Some(artefact)) => match load(&artefact) {
@@ -72,7 +88,7 @@ fn load<T>(
         Ok(None) => {}
         Err(error) => tracing::warn!(?folder, name, "a compiled component is not used: {error}"),
     }
-    let artefact = Artefact::compile(engine, wasm)?;
+    let artefact = compile()?;
     match artefact.write(folder, &name) {
         Ok(()) => remove_older(folder, &name, kind),
         Err(error) => tracing::warn!(
@@ -206,8 +222,6 @@ fn remove_older(folder: &Path, written: &str, kind: Kind) {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
     #[test]

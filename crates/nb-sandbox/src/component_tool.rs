@@ -9,13 +9,14 @@ use std::sync::Arc;
 use wasmtime::Engine;
 use wasmtime::component::{Component, ComponentExportIndex, InstancePre, Linker, TypedFunc};
 
-use crate::error::SandboxError;
+use crate::error::{SandboxError, ToolError};
 use crate::guest::{self, Failure, HOST_INTERFACE, Ran, RunArguments};
 use crate::instance::Instance;
 use crate::meter::Metered;
 use crate::patience::Patience;
 use crate::script_error::ScriptErrorKind;
 use crate::wasi::Wasi;
+use crate::wit_words;
 
 /// A component of the world `tool` in `guest-lua/wit`, compiled. Cloning it is cheap.
 #[derive(Clone)]
@@ -25,6 +26,8 @@ struct Inner {
     file: Arc<str>,
     instance: InstancePre<Wasi>,
     run: ComponentExportIndex,
+    /// What its `run` is, in words.
+    found: String,
 }
 
 impl fmt::Debug for ComponentTool {
@@ -40,19 +43,23 @@ impl ComponentTool {
         for (import, _) in component.component_type().imports(engine) {
             // Of an interface, and not a type that the world names again.
             if import.contains('/') && import != HOST_INTERFACE && !is_wasi(import) {
-                return Err(refused(
-                    file,
-                    format!("it imports `{import}`; a tool has {HOST_INTERFACE} and WASI 0.2"),
-                ));
+                return Err(refused(file, format!("it imports `{import}`; {}", instead_of(import))));
             }
+        }
+        if component.get_export_index(None, "compile").is_some() {
+            return Err(refused(file, IS_INTERPRETER));
         }
         let mut linker = Linker::new(engine);
         guest::define_host(&mut linker).map_err(unusable)?;
         wasmtime_wasi::p2::add_to_linker_async(&mut linker).map_err(unusable)?;
         let instance = linker.instantiate_pre(component).map_err(unusable)?;
         let run = component.get_export_index(None, "run");
-        let run = run.ok_or_else(|| refused(file, "it exports no function `run`"))?;
-        Ok(Self(Arc::new(Inner { file: file.into(), instance, run })))
+        let run =
+            run.ok_or_else(|| refused(file, format!("it exports no function `run: {}`", wit_words::RUN)))?;
+        let found =
+            component.component_type().get_export(engine, "run").map(|export| wit_words::item(&export.ty));
+        let found = found.unwrap_or_default();
+        Ok(Self(Arc::new(Inner { file: file.into(), instance, run, found })))
     }
 
     /// The tool's file, which errors carry.
@@ -71,10 +78,11 @@ impl ComponentTool {
             patience.wait_for(self.0.instance.instantiate_async(&mut instance.store))?
         });
         let made = instance.judge("its start", &[], made.map(Ok));
-        let made = made.map_err(|error| refused(self.file(), error.to_string()))?;
+        let made = made.map_err(|error| refused(self.file(), start_failed(&error)))?;
         let run: wasmtime::Result<Run> = made.get_typed_func(&mut instance.store, self.0.run);
-        run.map(drop).map_err(|error| {
-            refused(self.file(), format!("its function `run` is not that of the world `tool`: {error:#}"))
+        run.map(drop).map_err(|_| {
+            let (found, expected) = (&self.0.found, wit_words::RUN);
+            refused(self.file(), format!("its `run` is {found}; that of the world `tool` is {expected}"))
         })
     }
 
@@ -92,6 +100,16 @@ impl ComponentTool {
             instance.store.data().meter().check_output(answer.len())?;
         }
         Ok(ran.and_then(require_json))
+    }
+}
+
+/// In one line. A limit is that of the trial, which no key raises.
+fn start_failed(error: &ToolError) -> String {
+    let told = error.to_string();
+    let first = told.lines().next().unwrap_or_default();
+    match error {
+        ToolError::Limit { .. } => format!("{first}; that is what a component may use up to start"),
+        _ => first.to_owned(),
     }
 }
 
@@ -117,11 +135,27 @@ pub(crate) fn require_component(file: &str, wasm: &[u8]) -> Result<(), SandboxEr
     }
 }
 
+/// Of the world `interpreter`, such as the guest itself: it would take scripts, and there would be nobody to compile them.
+const IS_INTERPRETER: &str = "it is an interpreter and no tool: it exports `compile`. Scripts need none of their own; \
+                              name their file with `source`";
+
 /// The packages of WASI 0.2 that are linked.
+const WASI_PACKAGES: [&str; 6] = ["cli", "clocks", "filesystem", "io", "random", "sockets"];
+
 fn is_wasi(import: &str) -> bool {
-    ["cli", "clocks", "filesystem", "io", "random", "sockets"].iter().any(|package| {
+    WASI_PACKAGES.iter().any(|package| {
         import.strip_prefix("wasi:").is_some_and(|rest| rest.starts_with(&format!("{package}/")))
     })
+}
+
+/// What to do about an import that there is not.
+fn instead_of(import: &str) -> String {
+    if import.starts_with("wasi:http/") {
+        return format!(
+            "a tool has no wasi:http: it sends requests with the ability `http.fetch`, through `invoke` of {HOST_INTERFACE}"
+        );
+    }
+    format!("a tool has {HOST_INTERFACE}, and of WASI 0.2 the packages {}", WASI_PACKAGES.join(", "))
 }
 
 /// Of the kind that those who read it take: not too deep, with numbers that have a value.

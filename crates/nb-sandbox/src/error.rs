@@ -12,8 +12,8 @@ pub enum ToolError {
     /// The script is not a program, raised an error, or returned what has no JSON form.
     #[error(transparent)]
     Script(Box<ScriptError>),
-    /// The call used up what it was given.
-    #[error("{tool}: {limit}: {allowed}{} allowed, {used} used", limit.unit())]
+    /// The call used up what it was given, or compiling used up its own budget.
+    #[error("{}", limit_words(.tool, *.limit, *.allowed, *.used, *.compiling))]
     Limit {
         /// The tool's file.
         tool: String,
@@ -23,6 +23,8 @@ pub enum ToolError {
         allowed: u64,
         /// What was used, or asked for, when the call was ended.
         used: u64,
+        /// Whether it was the budget for compiling, which no key changes, and not one of the call's limits.
+        compiling: bool,
     },
     /// [`CancelFlag::cancel`](crate::CancelFlag::cancel) was called.
     #[error("{tool}: cancelled")]
@@ -42,6 +44,15 @@ pub enum ToolError {
 }
 
 impl ToolError {
+    /// The same error of compiling: its limits are those of the budget that every source has.
+    #[must_use]
+    pub fn while_compiling(mut self) -> Self {
+        if let Self::Limit { compiling, .. } = &mut self {
+            *compiling = true;
+        }
+        self
+    }
+
     /// The tool's file.
     pub fn tool(&self) -> &str {
         match self {
@@ -49,6 +60,26 @@ impl ToolError {
             Self::Limit { tool, .. } | Self::Cancelled { tool } | Self::Crashed { tool, .. } => tool,
         }
     }
+}
+
+/// A limit with both figures, and what to do about it.
+fn limit_words(tool: &str, limit: Limit, allowed: u64, used: u64, compiling: bool) -> String {
+    let unit = limit.unit();
+    let used = match limit {
+        // Memory that was denied was never had.
+        Limit::Memory if used > allowed => format!("{used} asked for"),
+        // Nobody counted further.
+        Limit::Message => "more asked for".to_owned(),
+        _ => format!("{used} used"),
+    };
+    let (during, hint) = if compiling {
+        let hint = "this is the budget for compiling, the same for every tool and not the tool's own; a macro that \
+                    does not end, or a very large source, uses it up";
+        (" while compiling", hint.to_owned())
+    } else {
+        ("", limit.how_to_raise().to_owned())
+    };
+    format!("{tool}: {limit}{during}: {allowed}{unit} allowed, {used}\nhint: {hint}")
 }
 
 /// Why the sandbox cannot do its work.

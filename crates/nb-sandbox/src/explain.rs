@@ -29,14 +29,31 @@ use crate::source::{Lang, Source};
 /// The largest source that is read for a column or a hint, in bytes: the reading is work that no fuel pays for.
 const MAX_READ: usize = 256 << 10;
 
+/// Where a script ran, which decides what it has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ran {
+    Sandboxed,
+    Native,
+}
+
 /// Completes an error from the sources that it may point into.
 pub fn explain(error: &mut ScriptError, sources: &[Source]) {
+    explain_where(error, sources, Ran::Sandboxed);
+}
+
+/// The same for a script that ran on native Lua: what the sandbox lacks is no advice there.
+pub fn explain_native(error: &mut ScriptError, sources: &[Source]) {
+    explain_where(error, sources, Ran::Native);
+}
+
+fn explain_where(error: &mut ScriptError, sources: &[Source], ran: Ran) {
     let source =
         error.position.as_ref().and_then(|at| sources.iter().find(|source| *source.file == *at.file));
     let line = error.position.as_ref().map_or(0, |position| position.line);
     let text = source.and_then(|source| source.text.lines().nth((line as usize).checked_sub(1)?));
 
-    let place = Place { lang: source.map_or(Lang::Lua, |source| source.lang), text: read(source), line };
+    let lang = source.map_or(Lang::Lua, |source| source.lang);
+    let place = Place { lang, text: read(source), line, ran };
     let (column, hint) = look(error, &place);
     if error.hint.is_none() {
         error.hint = hint;
@@ -55,6 +72,7 @@ struct Place<'a> {
     lang: Lang,
     text: &'a str,
     line: u32,
+    ran: Ran,
 }
 
 fn read(source: Option<&Source>) -> &str {
@@ -73,7 +91,7 @@ fn look(error: &ScriptError, place: &Place<'_>) -> (Option<u32>, Option<String>)
             let words = words();
             let mentions = mention::mentions(&variable, place.lang, &words, place.line);
             let column = column::of_only(&mentions, &words, place.line);
-            (column, hint::hint(&variable, place.lang, &words, &mentions))
+            (column, hint::hint(&variable, place, &words, &mentions))
         }
         _ => (None, None),
     }

@@ -25,6 +25,9 @@ pub(crate) struct Instance<'a, T: Metered> {
 impl<'a, T: Metered> Instance<'a, T> {
     pub(crate) fn new(engine: &Engine, slot: Slot<'a>, data: T) -> Self {
         let mut store = Store::new(engine, data);
+        store.set_hostcall_fuel(
+            usize::try_from(store.data().meter().limits().message_bytes()).unwrap_or(usize::MAX),
+        );
         store.limiter(|data| data.meter_mut());
         store.epoch_deadline_callback(|store| {
             store.data().meter().tick()?;
@@ -64,6 +67,9 @@ impl<'a, T: Metered> Instance<'a, T> {
             } else if error.downcast_ref::<Trap>() == Some(&Trap::OutOfFuel) {
                 let allowed = meter.limits().fuel;
                 stopped(Stop::Limit { limit: Limit::Fuel, allowed, used: allowed })
+            } else if is_too_much_at_once(&error) {
+                let allowed = meter.limits().message_bytes();
+                stopped(Stop::Limit { limit: Limit::Message, allowed, used: allowed.saturating_add(1) })
             } else if let Some(stop) = meter.memory.stop() {
                 stopped(stop)
             } else if let Some(I32Exit(code)) = error.downcast_ref() {
@@ -97,6 +103,12 @@ impl<'a, T: Metered> Instance<'a, T> {
         let Self { store, _running, _slot } = self;
         (outcome, usage, store.into_data())
     }
+}
+
+/// The engine's error when a guest hands over more than [`Limits::message_bytes`](crate::Limits::message_bytes) has no
+/// type of its own; a test sees it when its words change.
+fn is_too_much_at_once(error: &wasmtime::Error) -> bool {
+    error.chain().any(|cause| cause.to_string().ends_with("fuel allocated for hostcalls has been exhausted"))
 }
 
 fn script_error(tool: &str, sources: &[Source], failure: Failure) -> ToolError {

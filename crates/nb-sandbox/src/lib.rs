@@ -31,14 +31,15 @@
 //! - [`error`](ToolError): how a tool, or the sandbox, can fail
 //! - [`script_error`](ScriptError): what went wrong in a script, and `explain`: its line and a hint
 //! - [`sandbox`](Sandbox): compile and run
-//! - [`component_tool`](ComponentTool): tools that are components of their own, with `wasi`, `stdout` and `patience`
+//! - [`component_tool`](ComponentTool): tools that are components of their own, with `wasi`, `stdout`, `patience`, and
+//!   `wit_words` for what is told of their types
 //! - `guest`: the component, its interface, and how the host's functions are given to it
 //! - `instance`: one call's store, and the judgement at its end
 //! - `meter`: counting what a call uses, and stopping it
 //! - `engine`: the settings of the WebAssembly engines, with the measurements behind them
 //! - `ticker`: the clock that interrupts running guests
 //! - `slots`: how many calls run at once
-//! - `cache`: compiled components on disk
+//! - `cache`: compiled components on disk; `deadline`: compiling one of somebody else, but not for ever
 //!
 //! # Invariants
 //! - An instance serves one call. Nothing that a call leaves in its memory is readable by another.
@@ -48,6 +49,7 @@
 mod cache;
 mod call;
 mod component_tool;
+mod deadline;
 mod engine;
 mod error;
 mod explain;
@@ -64,11 +66,12 @@ mod source;
 mod stdout;
 mod ticker;
 mod wasi;
+mod wit_words;
 
 pub use crate::call::{Call, Chunk, Finished, Folder, Program, Usage};
 pub use crate::component_tool::ComponentTool;
 pub use crate::error::{SandboxError, ToolError};
-pub use crate::explain::explain;
+pub use crate::explain::{explain, explain_native};
 pub use crate::guest::{COMPONENT_SHA256, component};
 pub use crate::host::{CancelFlag, Host, NoHost};
 pub use crate::limits::{FUEL_PER_UNIT, Limit, Limits, MAX_MEMORY_BYTES};

@@ -20,7 +20,7 @@ pub struct Limits {
     /// Steps of the script: one unit is one instruction of Lua's virtual machine, which is [`FUEL_PER_UNIT`]
     /// WebAssembly instructions. What the guest does for a script, such as matching a pattern, costs as well.
     pub fuel: u64,
-    /// The guest's memory, at most [`MAX_MEMORY_BYTES`]. The Fennel compiler is in it, so that about 3 MB are used
+    /// The guest's memory, at most [`MAX_MEMORY_BYTES`]. The Fennel compiler is in it, so that about 2 MB are used
     /// before the script starts.
     pub memory_bytes: u64,
     /// Time of running. The time that the host takes to answer is not counted.
@@ -49,6 +49,21 @@ impl Default for Limits {
     }
 }
 
+/// What comes beside the bytes of a message: names, an error with its traceback.
+const AROUND_BYTES: u64 = 1 << 20;
+
+/// The most that the host copies out of a guest at once, whatever the limits are.
+const MAX_MESSAGE_BYTES: u64 = 128 << 20;
+
+impl Limits {
+    /// The most that the host copies out of the guest at once, before it knows what that is: a little more than
+    /// whatever may be handed over, so that what is just too much is told with its own limit.
+    pub fn message_bytes(&self) -> u64 {
+        let largest = self.output_bytes.max(self.host_bytes).max(self.log_bytes);
+        largest.saturating_add(AROUND_BYTES).min(MAX_MESSAGE_BYTES)
+    }
+}
+
 /// Which limit a call exceeded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -65,6 +80,8 @@ pub enum Limit {
     HostCalls,
     /// [`Limits::host_bytes`].
     HostBytes,
+    /// [`Limits::message_bytes`].
+    Message,
 }
 
 impl Limit {
@@ -72,8 +89,29 @@ impl Limit {
     pub fn unit(self) -> &'static str {
         match self {
             Self::Fuel | Self::HostCalls => "",
-            Self::Memory | Self::Output | Self::HostBytes => " bytes",
+            Self::Memory | Self::Output | Self::HostBytes | Self::Message => " bytes",
             Self::WallClock => " ms",
+        }
+    }
+}
+
+impl Limit {
+    /// Which key raises it, and where that stands: the manifest's for what an agent asks for, the daemon's for the rest.
+    pub fn how_to_raise(self) -> &'static str {
+        match self {
+            Self::Fuel => "raise `fuel_limit` and `resources.max_fuel` in the manifest; the smaller counts",
+            Self::Memory => {
+                "raise `memory_limit_mb` and `resources.max_memory_mb` in the manifest; the smaller counts"
+            }
+            Self::WallClock => "raise `limits.wall_ms` in the daemon's config.yaml",
+            Self::Output => "return less, or raise `limits.output_bytes` in the daemon's config.yaml",
+            Self::HostCalls => "ask less often, or raise `limits.host_calls` in the daemon's config.yaml",
+            Self::HostBytes => {
+                "send and fetch less in one call, or raise `limits.host_bytes` in the daemon's config.yaml"
+            }
+            Self::Message => {
+                "return or send less; `limits.output_bytes` and `limits.host_bytes` are in the daemon's config.yaml"
+            }
         }
     }
 }
@@ -87,6 +125,7 @@ impl fmt::Display for Limit {
             Self::Output => "the result is too large",
             Self::HostCalls => "too many host calls",
             Self::HostBytes => "too much data exchanged with the host",
+            Self::Message => "too much data handed over at once",
         })
     }
 }

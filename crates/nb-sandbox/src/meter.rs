@@ -45,7 +45,9 @@ impl Stop {
     pub fn into_error(self, tool: &str) -> ToolError {
         let tool = tool.to_owned();
         match self {
-            Self::Limit { limit, allowed, used } => ToolError::Limit { tool, limit, allowed, used },
+            Self::Limit { limit, allowed, used } => {
+                ToolError::Limit { tool, limit, allowed, used, compiling: false }
+            }
             Self::Cancelled => ToolError::Cancelled { tool },
         }
     }

@@ -8,6 +8,7 @@ use wasmtime::{AsContextMut, Engine, PoolingAllocationConfig};
 
 use crate::call::{Call, Chunk, Finished, Program, Usage};
 use crate::component_tool::{self, ComponentTool, refused};
+use crate::deadline::GaveUp;
 use crate::error::{SandboxError, ToolError};
 use crate::guest::{self, Guest, component};
 use crate::host::{CancelFlag, NoHost};
@@ -108,19 +109,25 @@ impl Sandbox {
             let compile = self.0.compiler.compile_function(instance.store.as_context_mut())?;
             Ok(compile.call(&mut instance.store, (source.into(), &given))?.0)
         });
-        let bytecode = instance.judge(&source.file, &sources, compiled)?;
+        let judged = instance.judge(&source.file, &sources, compiled);
+        let bytecode = judged.map_err(ToolError::while_compiling)?;
         Ok(Chunk { sources, bytecode: bytecode.into() })
     }
 
     /// Compiles a component that is a tool by itself, and checks that it is one.
     ///
     /// # Errors
-    /// [`SandboxError::Tool`] when it is no component, is not of the world `tool`, or imports what there is not.
+    /// [`SandboxError::Tool`] when it is no component, is not of the world `tool`, imports what there is not, or takes
+    /// longer than a minute to compile.
     pub fn load_component(&self, file: &str, wasm: &[u8]) -> Result<ComponentTool, SandboxError> {
         component_tool::require_component(file, wasm)?;
         let engine = self.component_engine()?;
-        let component = cache::load_tool(engine, wasm, self.0.cache_dir.as_deref())
-            .map_err(|error| refused(file, format!("it is damaged or cut off: {error:#}")))?;
+        let component = cache::load_tool(engine, wasm, self.0.cache_dir.as_deref()).map_err(|error| {
+            match error.downcast_ref::<GaveUp>() {
+                Some(gave_up) => refused(file, gave_up.to_string()),
+                None => refused(file, format!("it is damaged or cut off: {error:#}")),
+            }
+        })?;
         let tool = ComponentTool::link(file, &component)?;
         self.check(&tool)?;
         Ok(tool)

@@ -36,9 +36,22 @@ pub struct Source {
 }
 
 impl Source {
-    /// A source of any kind of text.
+    /// A source of any kind of text. A byte order mark in front of it is left out, and a first line `#!…` of Lua, which
+    /// says how to start a program, becomes an empty one: lines and columns stay those of the file.
     pub fn new(lang: Lang, file: impl Into<Arc<str>>, text: impl Into<Arc<str>>) -> Self {
-        Self { lang, file: file.into(), text: text.into() }
+        let text = text.into();
+        let program = without_head(lang, &text);
+        let text = if program.len() == text.len() { text } else { program.into() };
+        Self { lang, file: file.into(), text }
+    }
+}
+
+/// Fennel passes over a `#!` line by itself.
+fn without_head(lang: Lang, text: &str) -> &str {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    match lang {
+        Lang::Lua if text.starts_with("#!") => text.find('\n').map_or("", |end| &text[end..]),
+        _ => text,
     }
 }
 

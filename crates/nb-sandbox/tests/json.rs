@@ -266,8 +266,6 @@ proptest! {
         for (text, rewritten) in texts.iter().zip(rewritten(&texts)) {
             match serde_json::from_str::<Value>(text) {
                 Ok(value) => prop_assert!(rewritten.is_some(), "{} is {}", text, value),
-                // It may be replaced by a later member of the same name, which serde_json does not read any more.
-                Err(error) if error.to_string().contains("number out of range") => {}
                 Err(error) => prop_assert_eq!(rewritten, None, "{}: {}", text, error),
             }
         }
@@ -285,10 +283,6 @@ fn legitimate_differences_are_these() {
     // An integer has no negative zero.
     assert_eq!(serde("-0"), some("-0.0"));
     assert_eq!(rewrite("-0"), some("0"));
-    // Lua has infinity, which is read but cannot be written.
-    assert_eq!(serde("1e400"), None);
-    let infinite = compile("return {json.decode(value) == math.huge, (pcall(json.encode, math.huge))}");
-    assert_eq!(result(&infinite, r#""1e400""#), "[true,false]");
     // A number has at most 512 characters.
     let long = format!("0.{}", "1".repeat(511));
     assert!(serde(&long).is_some());
@@ -297,9 +291,6 @@ fn legitimate_differences_are_these() {
     // A `null` in an object is no member.
     assert_eq!(serde(r#"{"a":null}"#), some(r#"{"a":null}"#));
     assert_eq!(rewrite(r#"{"a":null}"#), some("{}"));
-    // A script's text is any bytes: `json.decode` passes them on, and `json.encode` refuses them.
-    let bytes = compile(r#"local text = json.decode('"\xff"') return {#text, (pcall(json.encode, text))}"#);
-    assert_eq!(result(&bytes, "null"), "[1,false]");
 }
 
 #[test]
@@ -307,6 +298,14 @@ fn what_is_easily_got_wrong_is_as_in_serde_json() {
     // The last of two members counts, also when it is `null`.
     assert_eq!(rewrite(r#"{"a":1,"a":2}"#).as_deref(), Some(r#"{"a":2}"#));
     assert_eq!(rewrite(r#"{"a":1,"a":null}"#).as_deref(), Some("{}"));
+    for infinite in ["1e400", "-1e400", "[1e309]", &"9".repeat(400)] {
+        assert!(serde_json::from_str::<Value>(infinite).is_err());
+        assert_eq!(rewrite(infinite), None, "{infinite}");
+    }
+    // A script's text is any bytes.
+    assert!(serde_json::from_slice::<Value>(b"\"\xff\"").is_err());
+    let bytes = compile(r#"return {(pcall(json.decode, '"\xff"')), (pcall(json.encode, "\xff"))}"#);
+    assert_eq!(result(&bytes, "null"), "[false,false]");
     for alone in [r#""\ud800""#, r#""\udc00""#, r#""\ud800\u0041""#, r#""\ud800x""#, r#""\udc00\ud800""#] {
         assert!(serde_json::from_str::<Value>(alone).is_err());
         assert_eq!(rewrite(alone), None, "{alone}");
@@ -340,7 +339,8 @@ fn values_nest_128_deep_and_no_deeper() {
     let build = compile("local t = {} for _ = 2, value do t = {t} end return t");
     assert_eq!(result(&build, "128"), format!("{}{{}}{}", "[".repeat(127), "]".repeat(127)));
     let error = run(&build, "129", Limits::default()).unwrap_err().to_string();
-    assert!(error.contains("nested too deep, or in itself, cannot be written as JSON"), "{error}");
+    assert!(error.contains("nested too deep, in more than 128 levels"), "{error}");
+    assert!(error.contains("(at [1][1][1][1][1][1][1][1]…)"), "{error}");
 }
 
 #[test]

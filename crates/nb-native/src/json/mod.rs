@@ -2,15 +2,16 @@
 //!
 //! An array stays an array even when it is empty: a decoded one carries a metatable that marks it. An integer stays an
 //! integer. `null` is nil, except inside of an array, where it is `json.null`. A general JSON library knows none of
-//! this, reads `-0` as a float, and refuses `1e400`, which Lua reads as infinity; so both directions are written out.
+//! this, and reads `-0` as a float; so both directions are written out.
 
+mod keys;
 mod read;
 mod write;
 
 use mlua::{Lua, Table, Value};
 
 pub(crate) use self::read::decode;
-pub(crate) use self::write::{ObjectWriter, encode};
+pub(crate) use self::write::{ObjectWriter, encode, require_list};
 
 /// How deep arrays and objects nest.
 const MAX_DEPTH: usize = 128;

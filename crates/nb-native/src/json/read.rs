@@ -7,6 +7,8 @@ use super::{ArrayMark, JsonError, MAX_DEPTH};
 /// Characters of a number; the longest double that means something is shorter.
 const MAX_NUMBER: usize = 512;
 
+const TOO_DEEP: &str = "the nesting is too deep, at most 128 levels are read";
+
 /// The value of a text, or what is wrong with it and at which byte.
 pub(crate) fn decode(lua: &Lua, mark: &ArrayMark, text: &[u8]) -> Result<Value, JsonError> {
     let mut reader = Reader { lua, mark, text, at: 0 };
@@ -67,7 +69,7 @@ impl Reader<'_> {
 
     fn value(&mut self, depth: usize) -> Read<Value> {
         if depth == MAX_DEPTH {
-            return fail("the nesting is too deep");
+            return fail(TOO_DEEP);
         }
         self.skip_space();
         match self.peek() {
@@ -127,7 +129,14 @@ impl Reader<'_> {
         if let Ok(integer) = text.parse() {
             return Ok(Value::Integer(integer));
         }
-        text.parse().map_or(fail("a number cannot be read"), |number| Ok(Value::Number(number)))
+        match text.parse::<f64>() {
+            Ok(number) if number.is_finite() => Ok(Value::Number(number)),
+            Ok(_) => {
+                self.at = start;
+                fail("a number is larger than a double can be")
+            }
+            Err(_) => fail("a number cannot be read"),
+        }
     }
 
     fn string(&mut self) -> Read<Value> {
@@ -270,5 +279,15 @@ impl Reader<'_> {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_depth_that_is_told_is_the_one_that_counts() {
+        assert!(TOO_DEEP.contains(&format!(" {MAX_DEPTH} ")));
     }
 }

@@ -4,7 +4,12 @@ use std::fmt::Write as _;
 
 use mlua::{Integer, Number, Table, Value};
 
+use super::keys::Keys;
 use super::{ArrayMark, JsonError, MAX_DEPTH};
+
+/// How much of the path is told to a table that is nested too deep: of one in itself the whole of it is as long as it
+/// is useless.
+const SHOWN_DEPTH: usize = 8;
 
 /// The longest text. It is held outside of Lua's memory, in the room that the child process has beside it.
 const MAX_TEXT_BYTES: usize = 64 << 20;
@@ -61,9 +66,40 @@ fn describe(place: Option<&Place<'_>>) -> String {
 }
 
 fn refuse<T>(place: Option<&Place<'_>>, what: &str) -> Result<T, JsonError> {
+    refuse_with(place, what, "")
+}
+
+/// `more` follows the place.
+fn refuse_with<T>(place: Option<&Place<'_>>, what: &str, more: &str) -> Result<T, JsonError> {
     let place = describe(place);
     let place = if place.is_empty() { place } else { format!(" (at {place})") };
-    Err(JsonError::Refused(format!("{what} cannot be written as JSON{place}")))
+    Err(JsonError::Refused(format!("{what} cannot be written as JSON{place}{more}")))
+}
+
+fn refuse_keys<T>(table: &Table, keys: &Keys, place: Option<&Place<'_>>) -> Result<T, JsonError> {
+    let (what, advice) = keys.misfit(table)?;
+    refuse_with(place, &what, advice)
+}
+
+fn refuse_depth<T>(mut place: Option<&Place<'_>>, depth: usize) -> Result<T, JsonError> {
+    for _ in SHOWN_DEPTH..depth {
+        place = place.and_then(|place| place.outer);
+    }
+    Err(JsonError::Refused(format!(
+        "a table that is nested too deep, in more than {MAX_DEPTH} levels, or in itself, cannot be written as JSON \
+         (at {}…)",
+        describe(place)
+    )))
+}
+
+/// An error that names the key when a table is no array.
+pub(crate) fn require_list(table: &Table) -> Result<(), JsonError> {
+    let keys = Keys::of(table)?;
+    if keys.are_of_a_list() {
+        return Ok(());
+    }
+    let (what, _) = keys.misfit(table)?;
+    Err(JsonError::Refused(format!("{what} is no array; an array has the keys 1 to n, without a gap")))
 }
 
 struct Writer<'a> {
@@ -82,11 +118,8 @@ impl Writer<'_> {
             Value::Number(number) if number.is_finite() => self.out.push_str(&float_text(*number)),
             Value::Number(_) => return refuse(place, "a number that is not finite"),
             Value::String(string) => self.string(&string.as_bytes(), place)?,
-            Value::Table(_) if depth == MAX_DEPTH => {
-                let what = "a table that is nested too deep, or in itself, cannot be written as JSON";
-                return Err(JsonError::Refused(what.into()));
-            }
-            Value::Table(table) if self.is_array(table)? => self.array(table, place, depth + 1)?,
+            Value::Table(_) if depth == MAX_DEPTH => return refuse_depth(place, depth),
+            Value::Table(table) if self.is_array(table, place)? => self.array(table, place, depth + 1)?,
             Value::Table(table) => self.object(table, place, depth + 1)?,
             Value::Function(_) => return refuse(place, "a function"),
             Value::Thread(_) => return refuse(place, "a coroutine"),
@@ -136,18 +169,17 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// A table is an array when its keys are 1 to n, and n is not 0 or the table is marked.
-    fn is_array(&self, table: &Table) -> mlua::Result<bool> {
-        let len = table.raw_len();
-        if len == 0 && !self.mark.is_on(table) {
+    /// A table with the keys 1 to n is an array; an empty one when it is marked. Others are objects, which `object`
+    /// checks while it writes them.
+    fn is_array(&self, table: &Table, place: Option<&Place<'_>>) -> Result<bool, JsonError> {
+        if table.pairs::<Value, Value>().next().transpose()?.is_none() {
+            return Ok(self.mark.is_on(table));
+        }
+        if table.raw_len() == 0 {
             return Ok(false);
         }
-        let mut keys = 0;
-        table.for_each(|_: Value, _: Value| {
-            keys += 1;
-            Ok(())
-        })?;
-        Ok(keys == len)
+        let keys = Keys::of(table)?;
+        if keys.are_of_a_list() { Ok(true) } else { refuse_keys(table, &keys, place) }
     }
 
     fn array(&mut self, table: &Table, outer: Option<&Place<'_>>, depth: usize) -> Result<(), JsonError> {
@@ -171,23 +203,11 @@ impl Writer<'_> {
             if self.out.len() > start {
                 self.out.push(',');
             }
-            let name;
-            let step = match &key {
-                Value::String(key) => {
-                    self.string(&key.as_bytes(), outer)?;
-                    name = key.to_string_lossy();
-                    Step::Key(&name)
-                }
-                Value::Integer(key) => {
-                    self.out.push('"');
-                    self.integer(*key);
-                    self.out.push('"');
-                    Step::Index(*key)
-                }
-                _ => return refuse(outer, "a key that is neither a string nor an integer"),
-            };
+            let Value::String(key) = key else { return refuse_keys(table, &Keys::of(table)?, outer) };
+            self.string(&key.as_bytes(), outer)?;
+            let name = key.to_string_lossy();
             self.out.push(':');
-            self.value(&value, Some(&Place { outer, step }), depth)?;
+            self.value(&value, Some(&Place { outer, step: Step::Key(&name) }), depth)?;
         }
         self.out.push('}');
         Ok(())

@@ -209,7 +209,7 @@ impl Script {
         let text = self.tool.source.text.clone();
         match self.error() {
             ToolError::Limit { limit, allowed, used, .. } if limit == expected => {
-                assert!(used > allowed, "{text}: {used} used of {allowed}");
+                assert!(used >= allowed, "{text}: {used} used of {allowed}");
                 (allowed, used)
             }
             other => panic!("{text}: expected {expected:?}, but it is {other:?}"),

@@ -30,7 +30,7 @@ fn fuel_counts_the_instructions_of_the_script_alone() {
     let sum = "local n = 0 for i = 1, 100000 do n = n + i end return n";
     let used = |script: crate::common::Script| script.run().0.usage.fuel;
     assert!((200_000..210_000).contains(&used(lua(sum))), "{}", used(lua(sum)));
-    assert!(used(fennel("(+ 1 1)")) < 1_000, "compiling is not charged");
+    assert_eq!(used(fennel("(+ 1 1)")), 1_000, "a step that was begun counts, and compiling is not charged");
     assert_eq!(used(lua(sum)), used(lua(sum)));
 }
 
@@ -78,9 +78,22 @@ fn memory_is_limited() {
         let (allowed, _) = lua(source).limits(|limits| limits.fuel = u64::MAX).exceeds(Limit::Memory);
         assert_eq!(allowed, 64 << 20);
     }
+    let error = lua("return ('x'):rep(1 << 30)").error().to_string();
+    let told =
+        "test.lua: out of memory: 67108864 bytes allowed, 67108864 used\nhint: raise `memory_limit_mb`";
+    assert!(error.starts_with(told), "{error}");
     let caught = "local ok, why = pcall(string.rep, 'x', 1 << 30) return {ok, why}";
     assert_eq!(lua(caught).result(), r#"[false,"not enough memory"]"#);
     assert!(lua("local s = ('x'):rep(8 << 20) return #s").run().0.usage.peak_memory_bytes > 8 << 20);
+}
+
+#[test]
+fn the_budget_of_compiling_is_not_the_tools() {
+    let error = fennel("(macro forever [] (while true nil))\n(forever)").evaluate().unwrap_err();
+    assert!(matches!(error, ToolError::Limit { limit: Limit::Fuel, compiling: true, .. }), "{error:?}");
+    assert!(!error.to_string().contains("fuel_limit"), "{error}");
+    let error = lua("while true do end").evaluate().unwrap_err();
+    assert!(matches!(error, ToolError::Limit { limit: Limit::Fuel, compiling: false, .. }), "{error:?}");
 }
 
 #[test]

@@ -83,11 +83,20 @@ fn runs(word: &str) -> bool {
 
 /// The kernel takes a moment to end what was killed; the programs here would run for hours.
 fn ends(word: &str) -> bool {
+    becomes(|| !runs(word))
+}
+
+/// A shell takes a moment to start what it leaves behind.
+fn begins(word: &str) -> bool {
+    becomes(|| runs(word))
+}
+
+fn becomes(holds: impl Fn() -> bool) -> bool {
     let asked = Instant::now();
-    while runs(word) && asked.elapsed() < Duration::from_secs(30) {
+    while !holds() && asked.elapsed() < Duration::from_secs(30) {
         thread::yield_now();
     }
-    !runs(word)
+    holds()
 }
 
 #[test]
@@ -107,17 +116,63 @@ fn a_program_ends_with_the_call_that_started_it() {
 }
 
 #[test]
-fn a_program_that_left_the_group_holds_nothing_up() {
-    let pid = lua("return io.popen('setsid sleep 61004 > /dev/stderr & echo $!'):read('l')").result();
-    // It is found by its number alone, and nobody else would end it.
-    let pid: i32 = pid.trim_matches('"').parse().unwrap();
-    let found = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    if String::from_utf8_lossy(&found).contains("61004") {
-        rustix::process::kill_process(
-            rustix::process::Pid::from_raw(pid).unwrap(),
-            rustix::process::Signal::KILL,
-        )
-        .unwrap();
+fn a_program_that_left_the_group_ends_with_the_call_as_well() {
+    // It has written before the tool goes on, so that it has left.
+    let leaves =
+        |number: u32| format!("io.popen('setsid sh -c \"echo left; exec sleep {number}\" &'):read('l')");
+    assert_eq!(lua(&format!("{} return 'done'", leaves(61004))).result(), r#""done""#);
+    assert!(ends("61004"));
+    lua(&format!("{} os.exit(7)", leaves(61005))).crash();
+    assert!(ends("61005"));
+    lua(&format!("{} while true do end", leaves(61006))).exceeds(Limit::Fuel);
+    assert!(ends("61006"));
+    // A daemon: its parent has ended, so that nothing leads from the tool to it.
+    let daemon = "io.popen('(setsid sh -c \"echo left; exec sleep 61007\" &)'):read('l') return 'done'";
+    assert_eq!(lua(daemon).result(), r#""done""#);
+    assert!(ends("61007"));
+}
+
+#[test]
+fn a_program_is_ended_by_a_closed_pipe_as_everywhere() {
+    let ignored = "return io.popen('grep SigIgn /proc/self/status'):read('a')";
+    let ignored = lua(ignored).result();
+    let mask = u64::from_str_radix(
+        ignored.trim_matches('"').split("\\t").nth(1).unwrap().trim_end_matches("\\n"),
+        16,
+    );
+    assert_eq!(mask.unwrap() & (1 << 12), 0, "SIGPIPE is ignored: {ignored}");
+    // For the tool itself it is no end.
+    let source =
+        "local p = io.popen('exit', 'w') for i = 1, 1000 do p:write(('x'):rep(1000)) end return 'well'";
+    assert_eq!(lua(source).result(), r#""well""#);
+}
+
+#[test]
+fn large_messages_in_both_directions_are_waited_for_by_nobody() {
+    let large = "x".repeat(6 << 20);
+    let script =
+        lua("print('early') local back = nb.call('a', {parameters.text}) return #back + #parameters.text");
+    let script =
+        script.with(format!(r#"{{"parameters":{{"text":"{large}"}}}}"#)).answering(move |_, args| {
+            assert!(args.len() > 6 << 20);
+            Ok(format!("\"{large}\""))
+        });
+    assert_eq!(script.result(), (12 << 20).to_string());
+}
+
+#[test]
+fn a_program_that_answers_before_it_listens_is_heard() {
+    let large = "x".repeat(6 << 20);
+    let answer = |bytes: usize, end: &str| {
+        let script = format!("head -c {bytes} /dev/zero >&0; {end}");
+        let runner = Runner { program: "/bin/sh".into(), arguments: vec!["-c".into(), script.into()] };
+        let source = Source::new(Lang::Lua, "test.lua", large.as_str());
+        nb_native::check(&NativeTool { source, modules: Vec::new() }, &runner).unwrap_err().to_string()
+    };
+    // Four zeros are a message of no bytes, which is none.
+    for end in ["exec sleep 61008", "exit 0"] {
+        let error = answer(20 << 20, end);
+        assert!(error.contains("the connection to its process failed"), "{end}: {error}");
     }
 }
 
@@ -132,29 +187,42 @@ fn the_kernels_limits_hold_for_programs_as_well() {
 #[test]
 #[ignore = "does not end; started by the next test"]
 fn an_endless_call() {
-    let source = "print(io.open('/proc/self/stat'):read('n')) while true do end";
-    let script = lua(source).on_line(|line| println!("pid {line}"));
+    let source =
+        "os.execute('sleep 61009 &') io.popen('setsid sh -c \"echo left; exec sleep 61010\" &'):read('l')
+        print(io.open('/proc/self/stat'):read('n')) ";
+    let source = match std::env::var("WAITS_FOR") {
+        Ok(_) => format!("{source} nb.call('wait')"),
+        Err(_) => format!("{source} while true do end"),
+    };
+    let script = lua(&source).on_line(|line| println!("pid {line}")).answering(|_, _| {
+        loop {
+            thread::park();
+        }
+    });
     script.limits(|limits| (limits.fuel, limits.wall) = (u64::MAX, Duration::from_secs(600))).run();
 }
 
 #[test]
-fn a_call_ends_with_the_daemon() {
-    let mut daemon = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "processes::an_endless_call", "--ignored", "--nocapture"])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let lines = BufReader::new(daemon.stdout.take().unwrap()).lines();
-    let pid =
-        lines.map_while(Result::ok).find_map(|line| Some(line.split_once("pid ")?.1.to_owned())).unwrap();
-    let command = format!("/proc/{pid}/cmdline");
-    let alive = || fs::read_to_string(&command).is_ok_and(|command| command.contains("native_child"));
-    assert!(alive());
-    daemon.kill().unwrap();
-    daemon.wait().unwrap();
-    let ended = Instant::now();
-    while alive() && ended.elapsed() < Duration::from_secs(30) {
-        thread::yield_now();
+fn a_call_and_its_programs_end_with_the_daemon() {
+    for waits in [None, Some("the host")] {
+        let mut daemon = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "processes::an_endless_call", "--ignored", "--nocapture"])
+            .envs(waits.map(|waits| ("WAITS_FOR", waits)))
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(daemon.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let pid = lines.find_map(|line| Some(line.split_once("pid ")?.1.to_owned())).unwrap();
+        let command = format!("/proc/{pid}/cmdline");
+        let alive = || fs::read_to_string(&command).is_ok_and(|command| command.contains("native_child"));
+        assert!(alive() && begins("61009") && begins("61010"));
+        daemon.kill().unwrap();
+        daemon.wait().unwrap();
+        assert!(ends("61009") && ends("61010"), "a program outlives the daemon");
+        let ended = Instant::now();
+        while alive() && ended.elapsed() < Duration::from_secs(30) {
+            thread::yield_now();
+        }
+        assert!(!alive());
     }
-    assert!(!alive());
 }

@@ -1,4 +1,5 @@
-//! The abilities, one file each. A new one is a file here and a line in [`all`].
+//! The abilities, one file each. A new one is a file here and a line in [`all`]. `mismatch` tells what does not fit
+//! their arguments.
 
 mod data_fetch_url;
 mod event_publish;
@@ -8,6 +9,7 @@ mod http_fetch;
 mod kv_read;
 mod kv_write;
 mod log;
+pub(crate) mod mismatch;
 mod notify_user;
 
 use crate::ability::Ability;

@@ -2,9 +2,10 @@
 
 use super::mangling;
 use super::mention::{MAX_CHAIN, beside, chain_start, is_beside, is_separator};
-use super::names::{absent, globals, table};
+use super::names::{absent, globals, is_about_sandbox, table};
 use super::token::{Kind, Token};
 use super::variable::{Use, Variable};
+use super::{Place, Ran};
 use crate::source::Lang;
 
 /// The longest name that is compared with others, in bytes: the work grows with its square.
@@ -13,10 +14,11 @@ const MAX_COMPARED: usize = 60;
 /// The hint for a variable that is nil and is mentioned by these tokens.
 pub(super) fn hint(
     variable: &Variable<'_>,
-    lang: Lang,
+    place: &Place<'_>,
     tokens: &[Token<'_>],
     mentions: &[usize],
 ) -> Option<String> {
+    let (lang, ran) = (place.lang, place.ran);
     if variable.name == "for iterator" {
         return Some(loop_hint(variable).to_owned());
     }
@@ -29,7 +31,7 @@ pub(super) fn hint(
         "global" => {
             let name = mangling::global(variable.name);
             let alone = || Path { names: vec![&name], at: 0 };
-            of_global(&path.cloned().unwrap_or_else(alone), lang, tokens)
+            of_global(&path.cloned().unwrap_or_else(alone), place, tokens)
         }
         "local" | "upvalue" => {
             let name = mentions
@@ -39,21 +41,24 @@ pub(super) fn hint(
             let mut names = alias(lang, tokens, name)?;
             if let [_] = names.as_slice() {
                 names.extend(path.and_then(|path| path.names.get(1..)).unwrap_or_default());
-                return absent_hint(&names);
+                return absent_hint(&names, ran);
             }
-            of_field(&names, names.len() - 1)
+            of_field(&names, names.len() - 1, ran)
         }
         "field" | "method" => {
             let path = path?;
             let names = match path.names.split_first()? {
                 (first, rest) if declared(lang, tokens).contains(first) => {
-                    let mut names = alias(lang, tokens, first)?;
+                    let Some(mut names) = alias(lang, tokens, first) else {
+                        return is_nil(path).filter(|_| variable.used == Use::Index);
+                    };
                     names.extend(rest);
                     names
                 }
                 _ => path.names.clone(),
             };
-            of_field(&names, names.len().checked_sub(path.names.len() - path.at)?)
+            let known = of_field(&names, names.len().checked_sub(path.names.len() - path.at)?, ran);
+            known.or_else(|| is_nil(path).filter(|_| variable.used == Use::Index))
         }
         _ => None,
     }
@@ -96,12 +101,22 @@ fn chain<'a>(tokens: &[Token<'a>], start: usize) -> Vec<&'a str> {
     names
 }
 
-fn of_global(path: &Path<'_>, lang: Lang, tokens: &[Token<'_>]) -> Option<String> {
-    if let Some(hint) = absent_hint(&path.names) {
+/// The whole of `a.b` that is nil: the message has its last name alone.
+fn is_nil(path: &Path<'_>) -> Option<String> {
+    let (nil, behind) = path.names.split_at_checked(path.at + 1)?;
+    let written = nil.join(".");
+    Some(match behind.first() {
+        Some(field) => format!("`{written}` is nil, so it has no `{field}`."),
+        None => format!("`{written}` is nil."),
+    })
+}
+
+fn of_global(path: &Path<'_>, place: &Place<'_>, tokens: &[Token<'_>]) -> Option<String> {
+    if let Some(hint) = absent_hint(&path.names, place.ran) {
         return Some(hint);
     }
     let name = path.names.first()?;
-    let candidates = globals().into_iter().chain(declared(lang, tokens));
+    let candidates = globals().into_iter().chain(declared(place.lang, tokens));
     match nearest(name, candidates) {
         Some(nearest) => Some(format!("There is no variable `{name}`. Did you mean `{nearest}`?")),
         // The message names it as Fennel translated it.
@@ -110,9 +125,9 @@ fn of_global(path: &Path<'_>, lang: Lang, tokens: &[Token<'_>]) -> Option<String
     }
 }
 
-fn of_field(names: &[&str], at: usize) -> Option<String> {
+fn of_field(names: &[&str], at: usize, ran: Ran) -> Option<String> {
     if let (["_G", rest @ ..], true) = (names, at > 0) {
-        return if at == 1 { absent_hint(rest) } else { of_field(rest, at - 1) };
+        return if at == 1 { absent_hint(rest, ran) } else { of_field(rest, at - 1, ran) };
     }
     let parent = names.get(..at)?.join(".");
     let field = names.get(at)?;
@@ -120,7 +135,7 @@ fn of_field(names: &[&str], at: usize) -> Option<String> {
     if fields.contains(field) {
         return None;
     }
-    if let Some(hint) = absent_hint(names).filter(|_| at == 1) {
+    if let Some(hint) = absent_hint(names, ran).filter(|_| at == 1) {
         return Some(hint);
     }
     Some(match nearest(field, fields.iter().copied()) {
@@ -129,8 +144,8 @@ fn of_field(names: &[&str], at: usize) -> Option<String> {
     })
 }
 
-fn absent_hint(names: &[&str]) -> Option<String> {
-    let words = absent(names)?;
+fn absent_hint(names: &[&str], ran: Ran) -> Option<String> {
+    let words = absent(names).filter(|words| ran == Ran::Sandboxed || !is_about_sandbox(words))?;
     let written = names.get(..names.len().min(2))?.join(".");
     Some(format!("`{written}` {words}"))
 }

@@ -127,6 +127,11 @@ pub(super) fn absent(path: &[&str]) -> Option<&'static str> {
     whole.or_else(|| find(first))
 }
 
+/// Whether these words, which are ours, tell what the sandbox lacks: native Lua has it, or looks for it elsewhere.
+pub(super) fn is_about_sandbox(words: &str) -> bool {
+    words.contains("sandbox") || words == NO_MODULES
+}
+
 /// The names in the table of that name.
 pub(super) fn table(name: &str) -> Option<Vec<&'static str>> {
     TABLES.iter().find(|(table, _)| *table == name).map(|(_, names)| names.split(' ').collect())

@@ -231,28 +231,48 @@ fn a_file_that_is_no_component_is_refused() {
 
 #[test]
 fn a_component_of_another_world_is_refused() {
-    assert_eq!(refusal_of_text("(component)"), "it exports no function `run`");
+    const RUN: &str = "func(chunk: list<u8>, variables: string) -> result<string, script-error>";
+    assert_eq!(refusal_of_text("(component)"), format!("it exports no function `run: {RUN}`"));
     let message = refusal_of_text(
         r#"(component
           (core module $m (func (export "run")))
           (core instance $i (instantiate $m))
           (func (export "run") (canon lift (core func $i "run"))))"#,
     );
-    assert!(message.starts_with("its function `run` is not that of the world `tool`: "), "{message}");
+    assert_eq!(message, format!("its `run` is func(); that of the world `tool` is {RUN}"));
     let message = refusal_of_text(r#"(component (instance $i) (export "run" (instance $i)))"#);
-    assert!(message.starts_with("its function `run` is not that of the world `tool`: "), "{message}");
+    assert_eq!(message, format!("its `run` is an interface; that of the world `tool` is {RUN}"));
+    let message = refusal_of_text(
+        r#"(component
+          (core module $m (memory (export "m") 1)
+            (func (export "realloc") (param i32 i32 i32 i32) (result i32) i32.const 0)
+            (func (export "run") (param i32 i32 i64) (result i32) i32.const 0))
+          (core instance $i (instantiate $m))
+          (func (export "run") (param "names" (list string)) (param "n" u64) (result (option (tuple s8 bool)))
+            (canon lift (core func $i "run") (memory $i "m") (realloc (func $i "realloc")))))"#,
+    );
+    let found = "func(names: list<string>, n: u64) -> option<tuple<s8, bool>>";
+    assert_eq!(message, format!("its `run` is {found}; that of the world `tool` is {RUN}"));
     assert_eq!(
         refusal_of_text(r#"(component (import "bank:money/transfer" (func)))"#),
-        "it imports `bank:money/transfer`; a tool has nanobot:sandbox/host@0.2.0 and WASI 0.2"
+        "it imports `bank:money/transfer`; a tool has nanobot:sandbox/host@0.2.0, and of WASI 0.2 the packages cli, \
+         clocks, filesystem, io, random, sockets"
     );
     assert_eq!(
         refusal_of_text(r#"(component (import "wasi:http/outgoing-handler@0.2.0" (instance)))"#),
-        "it imports `wasi:http/outgoing-handler@0.2.0`; a tool has nanobot:sandbox/host@0.2.0 and WASI 0.2"
+        "it imports `wasi:http/outgoing-handler@0.2.0`; a tool has no wasi:http: it sends requests with the ability \
+         `http.fetch`, through `invoke` of nanobot:sandbox/host@0.2.0"
     );
     let message = refusal_of_text(
         r#"(component (import "nanobot:sandbox/host@0.2.0" (instance (export "delete-everything" (func)))))"#,
     );
     assert!(message.contains("delete-everything"), "{message}");
+}
+
+#[test]
+fn an_interpreter_is_no_tool() {
+    let message = refusal(nb_sandbox::component());
+    assert!(message.starts_with("it is an interpreter and no tool: it exports `compile`."), "{message}");
 }
 
 #[test]

@@ -15,6 +15,8 @@ fn a_lua_error_has_the_tools_name_and_line() {
         ("local x\n\nreturn x.y", "test.lua:3:8: attempt to index a nil value (local 'x')"),
         ("error('no position', 0)", "test.lua:1: no position"),
         ("\nerror({message = 'in a table'})", "test.lua:2: in a table"),
+        ("\nerror({code = 3})", "test.lua:2: {\"code\":3}"),
+        ("\nerror({{1, 'two'}, json.null})", "test.lua:2: [[1,\"two\"],null]"),
         ("error()", "test.lua:1: nil"),
         ("\nerror(setmetatable({}, {__tostring = function() return 'own' end}))", "test.lua:2: own"),
         ("\ncoroutine.wrap(function()\n error('inner')\nend)()", "test.lua:3: inner"),
@@ -66,6 +68,39 @@ fn a_source_that_is_no_program_says_where() {
         let ToolError::Script(error) = error else { panic!("{error}") };
         assert_eq!(error.kind, ScriptErrorKind::Syntax);
     }
+}
+
+#[test]
+fn a_table_without_a_json_form_is_told_as_lua_tells_it() {
+    let message = lua("error({print})").script_error().message;
+    assert!(message.starts_with("table: 0x"), "{message}");
+    let deep = "local t = {} for _ = 1, 200 do t = {t} end error(t)";
+    assert!(lua(deep).script_error().message.starts_with("table: 0x"));
+}
+
+#[test]
+fn a_field_of_nil_is_told_with_its_path() {
+    let error = lua("return parameters.name.first").with(r#"{"parameters": {}}"#).error().to_string();
+    assert!(error.ends_with("\nhint: `parameters.name` is nil, so it has no `first`."), "{error}");
+}
+
+#[test]
+fn a_byte_order_mark_and_a_line_that_starts_a_program_move_no_position() {
+    for head in ["\u{feff}", "#!/usr/bin/env lua\n", "\u{feff}#!/usr/bin/env lua\n", "#!/usr/bin/lua [[\n"] {
+        let line = 1 + head.matches('\n').count();
+        let error = lua(&format!("{head}local x return x.y")).error();
+        assert_eq!(
+            place_and_message(&error),
+            format!("test.lua:{line}:16: attempt to index a nil value (local 'x')")
+        );
+        assert!(error.to_string().contains(" | local x return x.y\n"), "{error}");
+        assert_eq!(lua(&format!("{head}return 7")).result(), "7");
+    }
+    assert_eq!(lua("#!/usr/bin/lua").result(), "null");
+    assert_eq!(lua("return require('m')").module("m.lua", "\u{feff}#!lua\nreturn 8").result(), "8");
+    let error = fennel("\u{feff}#!/usr/bin/fennel\n(error :x)").error();
+    assert!(place_and_message(&error).starts_with("test.fnl:2"), "{error}");
+    assert_eq!(fennel("\u{feff}(+ 1 2)").result(), "3");
 }
 
 #[test]

@@ -11,7 +11,11 @@ fn an_endless_loop_ends_out_of_fuel() {
     assert_eq!(lua("while true do end").exceeds(Limit::Fuel).0, 1_000_000);
     fennel("(while true nil)").exceeds(Limit::Fuel);
     let error = lua("while true do end").named("hello.lua").limits(|l| l.fuel = 1000).error();
-    assert_eq!(error.to_string(), "hello.lua: out of fuel: 1000 allowed, 1000 used");
+    assert_eq!(
+        error.to_string(),
+        "hello.lua: out of fuel: 1000 allowed, 1000 used\n\
+         hint: raise `fuel_limit` and `resources.max_fuel` in the manifest; the smaller counts"
+    );
     let Some(tool) = plain() else { return };
     assert_eq!(component(tool, "spin").exceeds(Limit::Fuel).0, 1_000_000);
 }
@@ -71,6 +75,10 @@ fn memory_without_end_is_stopped_with_both_figures() {
     fennel("(string.rep :x 1000000000)").exceeds(Limit::Memory);
     let error = lua("return ('x'):rep(1e9)").limits(|l| l.memory_bytes = 8 << 20).error().to_string();
     assert!(error.starts_with("test.lua: out of memory: 8388608 bytes allowed, "), "{error}");
+    assert!(
+        error.contains(" asked for\nhint: raise `memory_limit_mb` and `resources.max_memory_mb`"),
+        "{error}"
+    );
     let Some(tool) = plain() else { return };
     let (allowed, used) = component(tool, "allocate").limits(|l| l.fuel = u64::MAX).exceeds(Limit::Memory);
     assert!(allowed == 64 << 20 && used > allowed, "{used}");
@@ -86,6 +94,8 @@ fn a_script_may_catch_a_memory_error_and_go_on() {
 #[test]
 fn less_memory_than_the_guest_needs_is_a_limit_as_well() {
     lua("return 1").limits(|l| l.memory_bytes = 1 << 20).exceeds(Limit::Memory);
+    // The least that a manifest may say is enough to begin with.
+    assert_eq!(lua("return 1").limits(|l| l.memory_bytes = 2 << 20).result(), "1");
     lua("return 1").limits(|l| l.memory_bytes = 0).exceeds(Limit::Memory);
     let Some(tool) = plain() else { return };
     component(tool, "echo").limits(|l| l.memory_bytes = 64 << 10).exceeds(Limit::Memory);
@@ -145,7 +155,52 @@ fn nested_sources_do_not_overflow_the_compiler() {
 #[test]
 fn a_macro_without_end_is_stopped() {
     let error = fennel("(macro forever [] (while true nil))\n(forever)").compile_error();
-    assert!(matches!(error, ToolError::Limit { limit: Limit::Fuel, .. }), "{error:?}");
+    assert!(matches!(error, ToolError::Limit { limit: Limit::Fuel, compiling: true, .. }), "{error:?}");
+    let error = error.to_string();
+    assert!(error.starts_with("test.fnl: out of fuel while compiling: "), "{error}");
+    assert!(error.contains("the budget for compiling") && !error.contains("fuel_limit"), "{error}");
+}
+
+#[test]
+fn each_limit_names_the_key_that_raises_it() {
+    for (script, key) in [
+        (lua("while true do end"), "`fuel_limit` and `resources.max_fuel` in the manifest"),
+        (lua("return ('x'):rep(1e9)"), "`memory_limit_mb` and `resources.max_memory_mb` in the manifest"),
+        (
+            lua("while true do end").limits(|l| (l.fuel, l.wall) = (u64::MAX, Duration::from_millis(20))),
+            "`limits.wall_ms` in the daemon's config.yaml",
+        ),
+        (
+            lua("return ('x'):rep(2000)").limits(|l| l.output_bytes = 1000),
+            "`limits.output_bytes` in the daemon's config.yaml",
+        ),
+        (lua("nb.time()").limits(|l| l.host_calls = 0), "`limits.host_calls` in the daemon's config.yaml"),
+        (
+            lua("nb.call('x', {s = ('x'):rep(2000)})").limits(|l| l.host_bytes = 1000),
+            "`limits.host_bytes` in the daemon's config.yaml",
+        ),
+    ] {
+        let error = script.error().to_string();
+        assert!(error.split_once("\nhint: ").is_some_and(|(_, hint)| hint.contains(key)), "{error}");
+    }
+}
+
+#[test]
+fn what_a_call_hands_over_at_once_is_bounded_before_it_is_copied() {
+    let large = |l: &mut nb_sandbox::Limits| {
+        (l.output_bytes, l.host_bytes, l.log_bytes, l.fuel) = (1000, 1000, 1000, u64::MAX);
+    };
+    for source in ["return ('x'):rep(4e6)", "nb.call('x', {('x'):rep(4e6)})", "print(('x'):rep(4e6))"] {
+        assert_eq!(lua(source).limits(large).exceeds(Limit::Message).0, 1000 + (1 << 20), "{source}");
+    }
+    let error = lua("return ('x'):rep(4e6)").limits(large).error().to_string();
+    assert!(
+        error.contains("too much data handed over at once: 1049576 bytes allowed, more asked for\n"),
+        "{error}"
+    );
+    let Some(tool) = plain() else { return };
+    component(tool, "large").and("size", 4 << 20).limits(large).exceeds(Limit::Message);
+    component(tool, "fail large").and("size", 4 << 20).limits(large).exceeds(Limit::Message);
 }
 
 #[test]
@@ -168,7 +223,7 @@ fn a_flood_of_host_calls_is_stopped_before_the_host_is_asked() {
     for script in scripts.into_iter().chain(flood) {
         let (finished, seen) = script.limits(|l| l.host_calls = 10).run();
         let error = finished.outcome.unwrap_err().to_string();
-        assert!(error.ends_with(": too many host calls: 10 allowed, 11 used"), "{error}");
+        assert!(error.contains(": too many host calls: 10 allowed, 11 used\n"), "{error}");
         assert_eq!(seen.asked.len(), 10);
     }
     lua("while true do nb.time() end").limits(|l| l.host_calls = 10).exceeds(Limit::HostCalls);
@@ -181,7 +236,8 @@ fn a_flood_of_host_calls_is_stopped_before_the_host_is_asked() {
 fn data_for_the_host_is_limited_in_each_direction() {
     let (finished, seen) = lua("nb.call('x', {s = ('x'):rep(2000)})").limits(|l| l.host_bytes = 1000).run();
     let error = finished.outcome.unwrap_err().to_string();
-    assert_eq!(error, "test.lua: too much data exchanged with the host: 1000 bytes allowed, 2009 used");
+    let told = "test.lua: too much data exchanged with the host: 1000 bytes allowed, 2009 used\n";
+    assert!(error.starts_with(told), "{error}");
     assert!(seen.asked.is_empty());
     let large = || format!(r#""{}""#, "x".repeat(2000));
     lua("nb.call('x')")
@@ -216,7 +272,10 @@ fn host_calls_cost_fuel_by_their_bytes() {
 #[test]
 fn a_result_that_is_too_large_is_refused() {
     let error = lua("return ('x'):rep(2000)").limits(|l| l.output_bytes = 1000).error().to_string();
-    assert_eq!(error, "test.lua: the result is too large: 1000 bytes allowed, 2002 used");
+    assert!(
+        error.starts_with("test.lua: the result is too large: 1000 bytes allowed, 2002 used\n"),
+        "{error}"
+    );
     fennel("(string.rep (string.rep :x 1000) 2000)").exceeds(Limit::Output);
     lua("return {('x'):rep(500)}").limits(|l| l.output_bytes = 504).result();
     let Some(tool) = plain() else { return };

@@ -84,7 +84,8 @@ fn a_result_without_json_form_says_what_and_where() {
         ("return coroutine.create(print)", "test.lua: a coroutine cannot be written as JSON"),
         (
             "local t = {}; t.t = t; return t",
-            "test.lua: a table that is nested too deep, or in itself, cannot be written as JSON",
+            "test.lua: a table that is nested too deep, in more than 128 levels, or in itself, cannot be written as \
+             JSON (at .t.t.t.t.t.t.t.t…)",
         ),
     ] {
         assert_eq!(lua(source).error().to_string(), message, "{source}");
@@ -96,9 +97,75 @@ fn tables_become_arrays_or_objects() {
     assert_eq!(lua("return {1, 2}").result(), "[1,2]");
     assert_eq!(lua("return {}").result(), "{}");
     assert_eq!(lua("return json.array()").result(), "[]");
-    assert_eq!(lua("return {[10] = 'x'}").result(), r#"{"10":"x"}"#);
+    assert_eq!(lua("return {[tostring(10)] = 'x'}").result(), r#"{"10":"x"}"#);
+    assert_eq!(lua("local t = json.decode('[]') t.a = 1 return t").result(), r#"{"a":1}"#);
     assert_eq!(lua("return {json.null}").result(), "[null]");
     assert_eq!(lua("return tostring(json.null)").result(), r#""null""#);
+}
+
+#[test]
+fn a_table_that_is_neither_array_nor_object_is_an_error_that_names_the_key() {
+    let advice = "; an array has the keys 1 to n (`json.null` fills a gap), and an object has texts (`tostring(key)` \
+                  makes one of a number)";
+    for (table, what) in [
+        ("{1, nil, 3}", "a table with the key 3 and without the key 2"),
+        ("{[10] = 'x'}", "a table with the key 10 and without the key 1"),
+        ("{[0] = 'x', 'y'}", "a table with the key 0"),
+        ("{'x', b = 1, a = 2}", "a table with both the key 1 and the key \"a\""),
+        ("{[7] = 1, ['\\n\\xff'] = 2}", "a table with both the key 7 and the key \"?\u{fffd}\""),
+    ] {
+        let error = lua(&format!("return {table}")).error().to_string();
+        assert_eq!(error, format!("test.lua: {what} cannot be written as JSON{advice}"), "{table}");
+        let error = lua(&format!("return {{list = {table}}}")).error().to_string();
+        assert_eq!(
+            error,
+            format!("test.lua: {what} cannot be written as JSON (at .list){advice}"),
+            "{table}"
+        );
+    }
+    for (table, what) in [
+        ("{a = 1}", "a table with the key \"a\""),
+        ("{1, nil, 3}", "a table with the key 3 and without the key 2"),
+        ("{1, a = 1}", "a table with both the key 1 and the key \"a\""),
+        ("{[1.5] = 1}", "a key that is neither a string nor an integer"),
+    ] {
+        let error = lua(&format!("return json.array({table})")).script_error().message;
+        assert_eq!(
+            error,
+            format!("{what} is no array; an array has the keys 1 to n, without a gap"),
+            "{table}"
+        );
+    }
+}
+
+#[test]
+fn json_decode_refuses_what_is_no_json_text() {
+    for (text, message) in [
+        ("'[1e400]'", "this is not JSON: a number is larger than a double can be (byte 2)"),
+        ("'-' .. ('9'):rep(400)", "this is not JSON: a number is larger than a double can be (byte 1)"),
+        ("'[\"a\\xff\"]'", "this is not JSON: it is not UTF-8 (byte 4)"),
+        ("5", "bad argument #1 to 'decode' (string expected, got number)"),
+        ("nil", "bad argument #1 to 'decode' (string expected, got nil)"),
+        ("{}", "bad argument #1 to 'decode' (string expected, got table)"),
+        (
+            "('['):rep(129) .. (']'):rep(129)",
+            "this is not JSON: the nesting is too deep, at most 128 levels are read (byte 129)",
+        ),
+    ] {
+        assert_eq!(lua(&format!("return json.decode({text})")).script_error().message, message, "{text}");
+    }
+}
+
+#[test]
+fn nb_notify_names_the_field_that_is_missing_or_wrong() {
+    for (source, what) in [
+        ("nb.notify{}", "the field `title` is missing"),
+        ("nb.notify{body = 'b'}", "the field `title` is missing"),
+        ("nb.notify{title = 't', body = {}}", "the field `body` must be a string, not a table"),
+    ] {
+        let message = format!("bad argument #1 to 'notify' ({what})");
+        assert_eq!(lua(source).script_error().message, message, "{source}");
+    }
 }
 
 #[test]
@@ -175,7 +242,7 @@ fn a_source_may_hold_anything() {
 #[test]
 fn the_host_is_asked_by_name_and_json() {
     let (finished, seen) = lua(
-        "nb.kv.set('k', {1, x = true}) nb.kv.get('k') nb.kv.list('p') nb.kv.delete('k') nb.kv.increment('n')
+        "nb.kv.set('k', {x = true}) nb.kv.get('k') nb.kv.list('p') nb.kv.delete('k') nb.kv.increment('n')
          nb.kv.compare_and_set('k', nil, 2) nb.http.fetch('https://example.org') nb.log.info('i') nb.log.error({} ~= nil)
          nb.notify('t', 'b') nb.event.publish('e', {a = 1}) nb.call('x.y') nb.notify{title = 't', priority = 'high'}",
     )
@@ -185,7 +252,7 @@ fn the_host_is_asked_by_name_and_json() {
     assert_eq!(
         asked,
         [
-            r#"kv.write {"op":"set","key":"k","value":{"1":1,"x":true}}"#,
+            r#"kv.write {"op":"set","key":"k","value":{"x":true}}"#,
             r#"kv.read {"op":"get","key":"k"}"#,
             r#"kv.read {"op":"list","prefix":"p"}"#,
             r#"kv.write {"op":"delete","key":"k"}"#,

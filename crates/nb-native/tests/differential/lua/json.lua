@@ -95,10 +95,35 @@ t[1], t[2] = nil, nil
 local u = json.decode("[]")
 u[1] = "x"
 return {json.encode(t), json.encode(u), json.encode(json.decode("[]"))}
---## an array that gets a key becomes an object
+--## an array that gets a key is no array any more
 local t = json.decode("[1]")
 t.x = 2
 return json.decode(json.encode(t))
+--## an array that is emptied and gets a key is an object
+local t = json.decode("[]")
+t.x = 2
+return json.encode(t)
+--## json.encode of a table that is neither array nor object
+local try = require("try")
+return try(json.encode, {{1, nil, 3}}, {{[10] = 1}}, {{[0] = 1, 2}}, {{[-3] = 1}}, {{1, b = 2, a = 3}}, {{[4] = 1, [5] = 2}}, {{x = {1, y = 2}}}, {{x = {{[2] = 1}}}}, {{1, [1.5] = 2}}, {{1, ["a\0b"] = 2}}, {{1, ["\xff\n"] = 2}},
+  {{1, 2, [4] = 4, [6] = 6}}, {{[math.maxinteger] = 1}}, {{[math.mininteger] = 1}}, {{[true] = 1, 1}}, {{a = 1, [3] = 2}}, {{1, ab = 2, a = 3}})
+--## json.array of a table that is not a list
+local try = require("try")
+return try(json.array, {{a = 1}}, {{1, nil, 3}}, {{[2] = 1}}, {{1, a = 2}}, {{[1.5] = 1}}, {{[0] = 1}})
+--## a result that is neither array nor object
+return {list = {1, nil, 3}}
+--## json.decode of a number that is too large, not alone
+local try = require("try")
+return try(json.decode, {"[1e400]"}, {'{"a": -1e999}'}, {("9"):rep(400)}, {"1.7976931348623159e308"}, {"1.7976931348623157e308"})
+--## json.decode of bytes that are not UTF-8, somewhere
+local try = require("try")
+return try(json.decode, {"\xff"}, {'["a\xe9"]'}, {'"\xed\xa0\x80"'}, {'"é\xc0\x80"'}, {'"\xf4\x90\x80\x80"'}, {'"\xc3"'})
+--## an error value that is a table
+error({code = 3})
+--## an error value that is a list
+error({{1, "two"}, json.null})
+--## an error value with a message that is no text
+error({message = {1, 2}})
 --## json.null
 local show = require("show")
 return {tostring(json.null), type(json.null), json.null == json.decode("[null]")[1], json.null == nil, show(getmetatable(json.null)), show(pcall(function() return json.null.x end)), show(pcall(function() return json.null + 1 end)),

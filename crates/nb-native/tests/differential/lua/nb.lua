@@ -70,6 +70,9 @@ return {show(nb.log.info("message"), nb.log.error(5), nb.log.info(true), nb.log.
 local show = require("show")
 local try = require("try")
 return {show(nb.notify("t"), nb.notify("t", "b"), nb.notify("t", "b", "high"), nb.notify("t", nil, "low"), nb.notify{title = "t", body = 5}, nb.notify(5)), try(nb.notify, {}, {{}}, {nil, n = 1}, {"t", {}}, {{title = {}}}, {"t", "b", true}, {{body = "b"}})}
+--## nb.notify with fields that are missing or wrong
+local try = require("try")
+return try(nb.notify, {{}}, {{body = "b"}}, {{title = true}}, {{title = "t", body = {}}}, {{title = "t", priority = print}}, {{title = 5, body = 1.5}})
 --## an uncaught wrong argument of nb.notify
 nb.notify({title = {}})
 --## nb.event.publish

@@ -1,7 +1,9 @@
 //! Hints about names that are not there.
 
 use super::Native;
-use crate::source::Lang;
+use crate::explain::explain_native;
+use crate::script_error::{Position, ScriptError};
+use crate::source::{Lang, Source};
 
 #[test]
 fn a_name_that_is_not_in_the_sandbox_gets_a_hint() {
@@ -69,6 +71,48 @@ fn a_misspelt_name_gets_the_nearest_one() {
 }
 
 #[test]
+fn a_field_that_is_nil_is_named_with_what_it_is_a_part_of() {
+    let hints = [
+        ("return parameters.name.first", "`parameters.name` is nil, so it has no `first`."),
+        ("local t = {} t.os.getenv('x')", "`t.os` is nil, so it has no `getenv`."),
+        ("local t = {a = {}}\nreturn t.a.b.c.d", "`t.a.b` is nil, so it has no `c`."),
+        ("local t = {} return t.a['b']", "`t.a` is nil."),
+        ("local function f(t) return t.a.b end f({})", "`t.a` is nil, so it has no `b`."),
+        ("local t = {} return t.a.x + t.a.y", ""),
+        ("local t = {} return t.a + 1", ""),
+        ("local t = {} t.a()", ""),
+    ];
+    Native::new().check_hints(Lang::Lua, &hints);
+    let hints = [("(print parameters.name.first)", "`parameters.name` is nil, so it has no `first`.")];
+    Native::new().check_hints(Lang::Fennel, &hints);
+}
+
+#[test]
+fn native_lua_is_given_no_advice_about_the_sandbox_and_all_other() {
+    let hint = |text: &str, message: &str| {
+        let position = Some(Position { file: "t".into(), line: 1, column: None });
+        let mut error = ScriptError { position, ..ScriptError::new("t", message) };
+        explain_native(&mut error, &[Source::new(Lang::Lua, "t", text)]);
+        error.hint.unwrap_or_default()
+    };
+    assert_eq!(
+        hint("package.x.y()", "attempt to index a nil value (field 'x')"),
+        "`package.x` is nil, so it has no `y`."
+    );
+    assert_eq!(hint("socket.tcp()", "attempt to index a nil value (global 'socket')"), "");
+    assert!(
+        hint("cjson.encode({})", "attempt to index a nil value (global 'cjson')")
+            .contains("Did you mean `json`?")
+    );
+    assert_eq!(
+        hint("unpack({})", "attempt to call a nil value (global 'unpack')"),
+        "`unpack` is `table.unpack` in Lua 5.4."
+    );
+    let own = hint("local sandbox = {} sandbx.x()", "attempt to index a nil value (global 'sandbx')");
+    assert_eq!(own, "There is no variable `sandbx`. Did you mean `sandbox`?");
+}
+
+#[test]
 fn a_loop_over_no_iterator_gets_a_hint() {
     Native::new().check_hints(
         Lang::Lua,
@@ -89,9 +133,7 @@ fn what_is_the_scripts_own_gets_no_hint() {
             "local function f(os) return os.time() end f()",
             "local string = {}\nstring.trim('x')",
             "local os = os or nil\nreturn os.time()",
-            "local t = {} t.os.getenv('x')",
             "local t = {} t:getenv()",
-            "local x = 1 return x.y.z",
             "error('os')",
             "error('attempt to index a nil value (field \\'os\\')')",
         ]
