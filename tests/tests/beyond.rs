@@ -1,6 +1,8 @@
 //! Tools that are more than one script: with modules, as components, and outside of the sandbox.
 
 use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
 use std::time::Duration;
 
 use nb_tests::wait::within;
@@ -39,7 +41,42 @@ fn a_tool_may_have_several_files() {
 
     let broken = agent.named("broken").file("tools/lib/text.lua", "return (");
     let refused = daemon.install_with(&daemon.package(&broken), &["--grant", "all"]).fails(1);
-    assert!(refused.error().starts_with("tool `lua`: tools/lib/text.lua:1:9: "), "{refused}");
+    // Once, and of the module alone, although two tools require it.
+    assert!(refused.error().starts_with("tools/lib/text.lua:1:9: "), "{refused}");
+    assert_eq!(refused.stderr.matches("tools/lib/text.lua").count(), 1, "{refused}");
+    assert!(!refused.stderr.contains("tool `"), "{refused}");
+}
+
+#[test]
+fn a_module_that_nobody_requires_must_compile_whatever_the_tools_are() {
+    let daemon = Home::new().start();
+    let sandboxed = Agent::lua("broken", "return 1");
+    let native = Agent::new("broken")
+        .permissions(&["unsandboxed"])
+        .tool_entry("name: tool\nlua: return 1\nsandboxed: false");
+    for (file, text, place) in [
+        ("tools/lib/unused.lua", "return (", "tools/lib/unused.lua:1:9: "),
+        ("tools/lib/unused.fnl", "(local x 1)\n(let [x] x)", "tools/lib/unused.fnl:2:"),
+        ("tools/lib/unused.fnl", "(fn m [x] `(do ,x))\n(let [x] x)\n{: m}", "tools/lib/unused.fnl:2:"),
+    ] {
+        for agent in [&sandboxed, &native] {
+            let package = daemon.package(&agent.clone().file(file, text));
+            for grant in ["all", "none"] {
+                let refused = daemon.install_with(&package, &["--grant", grant]).fails(1);
+                assert!(refused.error().starts_with(place), "{text}: {refused}");
+                assert_eq!(refused.stderr.matches(file).count(), 1, "{refused}");
+            }
+        }
+    }
+    // Macros, and modules that use them, are as good.
+    let macros = [("macros.fnl", "(fn twice [x] `(do ,x ,x))\n{: twice}"), ("init/init-macros.fnl", "{}")];
+    let user = ("user.fnl", "(import-macros {: twice} :macros)\n(local n (require :number))\n(twice n)");
+    for agent in [sandboxed, native] {
+        let files = macros.iter().chain([&user, &("number.lua", "return 1")]);
+        let agent = files.fold(agent, |agent, (file, text)| agent.file(&format!("tools/lib/{file}"), text));
+        daemon.install(&agent);
+        daemon.nbctl(&["uninstall", "broken"]).success();
+    }
 }
 
 #[test]
@@ -61,6 +98,76 @@ fn a_component_is_a_tool_and_sees_the_folders_that_were_granted() {
     fs::remove_dir(&folder).unwrap();
     let error = daemon.failure("component", "folders", &json!({}));
     assert!(error.contains("the folder") && error.contains("cannot be opened"), "{error}");
+}
+
+/// An agent whose component lists the folders that it has.
+fn reader(folder: &Path) -> Agent {
+    Agent::new("reader")
+        .permissions(&[&format!("files.read:{}", folder.display())])
+        .tool_entry("name: folders\ncomponent: tools/folders.wasm")
+        .file("tools/folders.wasm", wat::parse_str(PREOPENS).unwrap())
+}
+
+#[test]
+fn a_folder_that_leads_to_what_is_the_daemons_own_is_never_granted() {
+    let daemon = Home::new().secret("TOKEN", "value").start();
+    let home = daemon.path().canonicalize().unwrap();
+    let link = home.join("link");
+    symlink(home.join("config"), &link).unwrap();
+    let links = home.join("links");
+    fs::create_dir(&links).unwrap();
+    symlink(&home, links.join("up")).unwrap();
+    for folder in [
+        home.join("config"),
+        home.join("config/secrets"),
+        home.join("state/store"),
+        home.join("keys"),
+        home.clone(),
+        "/".into(),
+        "/proc/self".into(),
+        link.clone(),
+        links.join("up/state"),
+    ] {
+        let package = daemon.package(&reader(&folder));
+        let refused = daemon.install_with(&package, &["--grant", "all"]).fails(1);
+        assert!(refused.error().contains("which is the daemon's own"), "{}: {refused}", folder.display());
+        daemon.nbctl(&["show", "reader"]).fails(1);
+    }
+    // It may be asked for, and is granted no later.
+    let package = daemon.package(&reader(&link));
+    let installed = daemon.install_with(&package, &["--grant", "none"]).success();
+    assert!(installed.to_string().contains("it cannot be granted"), "{installed}");
+    daemon.install_with(&package, &["--grant", "all"]).fails(1);
+    assert_eq!(daemon.granted("reader"), [""; 0]);
+    assert_eq!(daemon.result("reader", "folders", &json!({})), json!([]));
+}
+
+#[test]
+fn a_granted_folder_that_becomes_the_daemons_own_is_not_read() {
+    let daemon = Home::new().start();
+    let (folder, other) = (daemon.path().join("notes"), daemon.path().join("other"));
+    fs::create_dir(&other).unwrap();
+    symlink(&other, &folder).unwrap();
+    daemon.install(&reader(&folder));
+    assert_eq!(daemon.result("reader", "folders", &json!({})), json!([folder]));
+    fs::remove_file(&folder).unwrap();
+    symlink(daemon.path().join("config"), &folder).unwrap();
+    let error = daemon.failure("reader", "folders", &json!({}));
+    assert!(error.contains("which is the daemon's own"), "{error}");
+}
+
+#[test]
+fn a_folder_that_is_not_there_or_that_no_tool_can_read_is_warned_about() {
+    let daemon = Home::new().start();
+    let folder = daemon.path().join("nowhere");
+    let installed = daemon.install(&reader(&folder));
+    let warning = format!("`files.read:{0}`: there is no folder {0}", folder.display());
+    assert!(installed.to_string().contains(&warning), "{installed}");
+    fs::create_dir(&folder).unwrap();
+    let script = Agent::lua("script", "return 1").permissions(&[&format!("files.read:{}", folder.display())]);
+    let installed = daemon.install(&script);
+    assert!(installed.to_string().contains("is for components, and no tool is one"), "{installed}");
+    assert!(!installed.to_string().contains("there is no folder"), "{installed}");
 }
 
 #[test]
@@ -141,21 +248,26 @@ fn a_crash_or_a_loop_outside_of_the_sandbox_ends_the_call_and_not_the_daemon() {
 }
 
 #[test]
-fn a_process_outside_of_the_sandbox_ends_with_its_daemon() {
+fn a_process_outside_of_the_sandbox_and_its_programs_end_with_their_daemon() {
     let mut daemon = Home::new().start();
     let mark = daemon.path().join("pid");
     let source = format!(
-        "local f = io.open('{}', 'w') f:write(io.open('/proc/self/stat'):read('n')) f:close() os.execute('exec sleep 5')",
+        "local left = io.popen('setsid sh -c \"echo $$; exec sleep 600\" &'):read('n')
+        local f = io.open('{}', 'w') f:write(io.open('/proc/self/stat'):read('n'), ' ', left) f:close() os.execute('exec sleep 5')",
         mark.display()
     );
     daemon.install(&native(&source));
     daemon.nbctl(&["run", "native", "--tool", "tool", "--detach"]).success();
     let pid =
         within(Duration::from_secs(10), || fs::read_to_string(&mark).ok().filter(|pid| !pid.is_empty()));
-    let process = format!("/proc/{}", pid.expect("the tool runs"));
+    let pids = pid.expect("the tool runs");
     daemon.kill();
-    let gone = within(Duration::from_secs(10), || (!std::path::Path::new(&process).exists()).then_some(()));
-    assert!(gone.is_some(), "{process} outlives its daemon");
+    for pid in pids.split(' ') {
+        // Of a process that has ended, and whose new parent has not seen that yet, the command line is empty.
+        let command = format!("/proc/{pid}/cmdline");
+        let gone = || fs::read(&command).unwrap_or_default().is_empty().then_some(());
+        assert!(within(Duration::from_secs(10), gone).is_some(), "{pid} of {pids} outlives its daemon");
+    }
 }
 
 #[test]
@@ -201,5 +313,5 @@ fn the_schema_of_a_tool_counts_outside_of_the_sandbox_as_well() {
         .tool_entry("name: tool\nlua: return parameters.n + 1\nsandboxed: false\nparameters: {type: object, required: [n]}");
     daemon.install(&agent);
     assert_eq!(daemon.result("native", "tool", &json!({"n": 1})), Value::from(2));
-    assert!(daemon.failure("native", "tool", &json!({})).contains("\"n\" is a required property"));
+    assert!(daemon.failure("native", "tool", &json!({})).contains("needs `n`"));
 }

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Instant;
 
+use nb_tests::archive::{self, Archive};
 use nb_tests::disk::noise;
 use nb_tests::http::Request;
 use nb_tests::wait::pass;
@@ -131,4 +132,62 @@ fn a_home_may_be_moved_and_a_copy_never_touches_the_original() {
 
     original.start_again();
     assert_eq!(original.result("hello", "tool", &json!({})), "1.0.0");
+}
+
+/// The refusal of an agent, built with the checks of its author or without.
+fn refusal(daemon: &Daemon, agent: &Agent) -> String {
+    daemon.install_with(&daemon.package(agent), &["--grant", "all"]).fails(1).stderr
+}
+
+#[test]
+fn all_scripts_that_do_not_compile_are_told_at_once() {
+    let daemon = Home::new().start();
+    let agent = Agent::new("broken")
+        .permissions(&["unsandboxed"])
+        .tool("first.lua", "\nreturn (")
+        .tool("good.lua", "return require('text')")
+        .tool("second.fnl", "(let [x] x)")
+        .tool_with("third.lua", "return 1", "{type: 5}")
+        .tool_entry("name: fourth\nlua: return +\nsandboxed: false")
+        .file("tools/lib/text.lua", "local = 1");
+    let told = refusal(&daemon, &agent);
+    for place in [
+        "tools/lib/text.lua:1:7: ",
+        "tool `first`: tools/first.lua:2:9: ",
+        "  2 | return (",
+        "tool `second`: tools/second.fnl:1:",
+        "tool `third`: `parameters` is not a JSON Schema",
+        "tool `fourth`: manifest.yaml:",
+    ] {
+        assert_eq!(told.matches(place).count(), 1, "{place}: {told}");
+    }
+    assert!(!told.contains("good"), "{told}");
+
+    let many = (0..13).fold(Agent::new("many"), |agent, n| agent.tool(&format!("t{n:02}.lua"), "return ("));
+    let told = refusal(&daemon, &many);
+    assert_eq!(told.matches("unexpected symbol").count(), 10, "{told}");
+    assert!(told.contains("and 3 more\n"), "{told}");
+    assert_eq!(daemon.unpacked(), Vec::<PathBuf>::new());
+}
+
+#[test]
+fn a_module_that_the_package_does_not_have_is_refused_by_the_build_and_by_the_install() {
+    let daemon = Home::new().start();
+    let good = Agent::lua("parts", "return require 'lib.text'").file("tools/lib/text.lua", "return 'text'");
+    let package = fs::read(daemon.package(&good)).unwrap();
+    let bad = good.clone().named("bad").file("tools/tool.lua", "\nreturn require 'lib.txet'");
+    let expected = "tools/tool.lua:2: there is no module `lib.txet`; did you mean `lib.text`?";
+    let dir = daemon.path().join("bad");
+    bad.write(&dir);
+    let refused = daemon.nbctl(&["package", "build", dir.to_str().unwrap()]).fails(1);
+    assert!(refused.stderr.contains(expected), "{refused}");
+
+    // As one that was built without that check.
+    let altered = archive::altered(&package, "tools/tool.lua", "\nreturn require 'lib.txet'");
+    let files = archive::read(&altered).into_iter().filter(|(path, _)| !path.starts_with("NAP-"));
+    let plain = files.fold(Archive::new(), |plain, (path, bytes)| plain.file(&path, bytes));
+    let file = daemon.write("plain.nap", plain.nap());
+    let refused = daemon.install_with(&file, &["--grant", "all", "--allow-unsigned"]).fails(1);
+    assert_eq!(refused.error(), expected);
+    daemon.nbctl(&["ls"]).success().stdout_contains("no agent is installed");
 }

@@ -66,7 +66,7 @@ fn a_wrong_type_is_refused() {
 #[test]
 fn a_limit_out_of_bounds_is_refused_with_the_bound() {
     insta::assert_snapshot!(refusal(&bot().yaml("memory_limit_mb: 513")), @"
-    manifest.yaml:3: `memory_limit_mb` must be 1 to 512; it is 513
+    manifest.yaml:3: `memory_limit_mb` must be 2 to 512; it is 513
     error: the agent in bot has 1 problem; nothing was built
     ");
     insta::assert_snapshot!(refusal(&bot().yaml("fuel_limit: 0")), @"
@@ -119,7 +119,7 @@ fn all_problems_are_told_together_each_with_its_file_and_line() {
         .chain("work", "  - {id: a, ability: kv.write, args: {key: k, value: '{{nobody}}'}}\n  - {id: a, tool: hammer}");
     insta::assert_snapshot!(refusal(&agent), @"
     manifest.yaml:4: unknown key `colour`
-    manifest.yaml:3: `memory_limit_mb` must be 1 to 512; it is 9000
+    manifest.yaml:3: `memory_limit_mb` must be 2 to 512; it is 9000
     manifest.yaml:8: there is no ability `kv.reed`; did you mean `kv.read`?
     manifest.yaml:8: warning: there is no ability `search.web` here; the permission grants nothing
     manifest.yaml:7: webhook path `hook` must begin with / and hold letters, digits and -_.~/ only

@@ -49,8 +49,8 @@ fn parameters_are_checked_by_the_schema() {
     daemon.install(&Agent::new("strict").tool_with("count.lua", "return parameters.n", schema));
     let run = |words: &[&str]| daemon.nbctl(&[&["run", "strict", "--tool", "count"], words].concat());
     run(&["-p", "n=3"]).success().stdout_contains("3");
-    run(&[]).fails(1).stderr_contains("\"n\" is a required property");
-    run(&["-p", "n=many"]).fails(1).stderr_contains("\"many\" is not of type \"integer\"");
+    run(&[]).fails(1).stderr_contains("needs `n`");
+    run(&["-p", "n=many"]).fails(1).stderr_contains("`n` is \"many\", and must be a whole number");
     run(&["-p", "n=0"]).fails(1).stderr_contains("n: 0 is less than the minimum of 1");
     run(&["-p", "n=1", "--input", "[1]"]).fails(2).stderr_contains("its parameters");
     // A text stays a text, whatever it looks like.
@@ -62,23 +62,38 @@ fn parameters_are_checked_by_the_schema() {
     daemon.nbctl(&["--json", "run", "text", "-p", "who=17"]).success().stdout_contains("\"output\":\"17\"");
 }
 
-/// What a tool does without end, the name of the limit that ends it, and the figure that is allowed.
-const ENDLESS: [(&str, &str, &str, &str); 6] = [
-    ("computes", "while true do end", "out of fuel", "20000000"),
-    ("matches", "return (('a'):rep(30)):find(('a?'):rep(30) .. ('a'):rep(30))", "out of fuel", "20000000"),
+/// What a tool does without end, the name of the limit that ends it, the figure that is allowed, and the key that raises
+/// it.
+const ENDLESS: [(&str, &str, &str, &str, &str); 6] = [
+    ("computes", "while true do end", "out of fuel", "20000000", "`resources.max_fuel`"),
+    (
+        "matches",
+        "return (('a'):rep(30)):find(('a?'):rep(30) .. ('a'):rep(30))",
+        "out of fuel",
+        "20000000",
+        "`fuel_limit`",
+    ),
     (
         "allocates",
         "local all = {}; while true do all[#all + 1] = ('x'):rep(1000000) .. #all end",
         "out of memory",
         "67108864 bytes",
+        "`memory_limit_mb`",
     ),
-    ("answers", "return ('x'):rep(2000000)", "the result is too large", "1048576 bytes"),
-    ("asks", "while true do nb.time() end", "too many host calls", "10000"),
+    (
+        "answers",
+        "return ('x'):rep(2000000)",
+        "the result is too large",
+        "1048576 bytes",
+        "`limits.output_bytes`",
+    ),
+    ("asks", "while true do nb.time() end", "too many host calls", "10000", "`limits.host_calls`"),
     (
         "sends",
         "local x = ('x'):rep(500000); while true do nb.kv.set('k', x) end",
         "too much data exchanged with the host",
         "16777216 bytes",
+        "`limits.host_bytes`",
     ),
 ];
 
@@ -91,10 +106,13 @@ fn what_never_ends_is_ended_by_a_limit_with_its_name_and_both_figures() {
     let agent =
         ENDLESS.iter().fold(agent, |agent, (name, source, ..)| agent.tool(&format!("{name}.lua"), source));
     daemon.install(&agent.tool("fine.lua", "return 'fine'"));
-    for (name, _, limit, allowed) in ENDLESS {
+    for (name, _, limit, allowed, key) in ENDLESS {
         let failure = daemon.failure("endless", name, &json!({}));
         let begin = format!("tool `{name}`: tools/{name}.lua: {limit}: {allowed} allowed, ");
-        let used = failure.strip_prefix(&begin).and_then(|rest| rest.strip_suffix(" used"));
+        let (told, hint) = failure.split_once('\n').unwrap_or_else(|| panic!("no hint: {failure:?}"));
+        assert!(hint.starts_with("hint: ") && hint.contains(key), "{failure:?} does not name {key}");
+        let used = told.strip_prefix(&begin);
+        let used = used.and_then(|rest| rest.strip_suffix(" used").or(rest.strip_suffix(" asked for")));
         let used = used.unwrap_or_else(|| panic!("{failure:?} does not begin with {begin:?}"));
         let number = |text: &str| text.split(' ').next().unwrap().parse::<u64>().unwrap();
         assert!(number(used) >= number(allowed), "{failure}");

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -19,7 +19,6 @@ use sd_notify::NotifyState;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
-use tracing_subscriber::EnvFilter;
 
 use crate::cli::Cli;
 use crate::config::Config;
@@ -28,6 +27,7 @@ use crate::http::serve::serve;
 use crate::http::{self, App};
 use crate::installer::Installer;
 use crate::instance::Instance;
+use crate::log;
 use crate::secrets::SecretFiles;
 use crate::socket::OwnerSocket;
 
@@ -45,20 +45,10 @@ const HOUSEKEEPING: Duration = Duration::from_secs(5);
 /// Runs the daemon until it is told to leave.
 pub fn main(cli: Cli) -> ExitCode {
     let began = Instant::now();
-    let filter = match EnvFilter::try_new(&cli.log) {
-        Ok(filter) => filter,
-        Err(error) => {
-            tell(&format!("--log {}: {error}", cli.log));
-            return ExitCode::from(2);
-        }
-    };
-    tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr)
-        .with_ansi(is_terminal())
-        // A line that cannot be written (the log lies on a full disk) is lost; to report that on stderr would panic.
-        .log_internal_errors(false)
-        .init();
+    if let Err(error) = log::begin(&cli.log) {
+        tell(&format!("--log {}: {error}", cli.log));
+        return ExitCode::from(2);
+    }
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -81,11 +71,6 @@ pub fn main(cli: Cli) -> ExitCode {
 /// The last word on stderr. When even that cannot be written, the exit code is left.
 fn tell(message: &str) {
     let _ = writeln!(std::io::stderr(), "error: {message}");
-}
-
-fn is_terminal() -> bool {
-    use std::io::IsTerminal;
-    std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none()
 }
 
 async fn run(cli: &Cli, began: Instant) -> Result<(), String> {
@@ -165,7 +150,10 @@ impl Daemon {
             ..EgressConfig::default()
         };
         let desktop = Arc::new(Desktop::default());
-        let credentials = std::env::var_os("CREDENTIALS_DIRECTORY").map(Into::into);
+        let credentials: Option<PathBuf> = std::env::var_os("CREDENTIALS_DIRECTORY").map(Into::into);
+        // Below /proc is the daemon's environment, in which secrets may be.
+        let own = [&paths.config, &paths.state, &paths.cache, &paths.keys, &paths.socket];
+        let own = own.into_iter().chain(&credentials).cloned().chain([PathBuf::from("/proc")]).collect();
         let engine = Engine::new(Services {
             store,
             sandbox,
@@ -174,6 +162,7 @@ impl Daemon {
             world,
             notifier: Arc::clone(&desktop) as Arc<_>,
             secrets: Arc::new(SecretFiles::new(&paths.config, credentials)),
+            own_paths: own,
             limits: config.limits.clone(),
         });
         let wake = Wake::new(

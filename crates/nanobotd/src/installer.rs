@@ -130,7 +130,7 @@ impl Installer {
             description: agent.manifest.description.clone(),
             signer: signer_view(&signer),
             permissions: views::permissions(&agent.manifest.requested_permissions(), &granted),
-            warnings: views::warnings(&agent),
+            warnings: self.warnings(&agent),
             installed: installed.map(|entry| entry.row().version.clone()),
         })
     }
@@ -155,6 +155,7 @@ impl Installer {
         self.check_paths(&agent)?;
         let had = before.as_ref().map(|entry| entry.row().grants.as_slice()).unwrap_or_default();
         let grants = grants::read(&agent, &options.grant, had)?;
+        self.check_folders(&grants)?;
         self.check_space(&package)?;
 
         let row = self.row(&package, &agent, signer, grants, before.as_ref());
@@ -342,7 +343,7 @@ impl Installer {
             refused: grants::withdrawn(asked, &row.grants).cloned().collect(),
             withdrawn: grants::withdrawn(old, &row.grants).cloned().collect(),
             replaces: before.map(|entry| entry.row().version.clone()),
-            warnings: views::warnings(&installed.spec),
+            warnings: self.warnings(&installed.spec),
         }
     }
 }

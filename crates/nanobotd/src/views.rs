@@ -7,7 +7,7 @@ use nb_package::TrustStore;
 use nb_runtime::installed::Entry;
 use nb_runtime::record::{Actor, RunEvent, status_name};
 use nb_sandbox::Limits;
-use nb_spec::{Agent, Code, Lang, Permission};
+use nb_spec::{Agent, Code, Lang, Permission, Problems};
 use nb_store::{RunKind, RunRow};
 use serde_json::{Map, Value};
 
@@ -35,14 +35,10 @@ pub fn permissions(requested: &[String], granted: &[String]) -> Vec<PermissionVi
     views
 }
 
-/// The warnings of an agent, a sentence each.
-pub fn warnings(agent: &Agent) -> Vec<String> {
+/// Problems that keep nothing from working, a sentence each.
+pub fn warnings(problems: &Problems) -> Vec<String> {
     let place = |line: Option<usize>| line.map(|line| format!(":{line}")).unwrap_or_default();
-    agent
-        .warnings
-        .iter()
-        .map(|found| format!("{}{}: {}", found.file, place(found.line), found.message))
-        .collect()
+    problems.iter().map(|found| format!("{}{}: {}", found.file, place(found.line), found.message)).collect()
 }
 
 /// A line of the list of agents.
@@ -100,7 +96,7 @@ pub fn agent_view(entry: &Entry, trust: Option<&TrustStore>, operator: &Limits) 
             wall_ms: u64::try_from(limits.wall.as_millis()).unwrap_or(u64::MAX),
             api_calls_per_hour: spec.map_or(0, |spec| spec.manifest.resources.max_api_calls_per_hour),
         },
-        warnings: spec.map(warnings).unwrap_or_default(),
+        warnings: spec.map(|spec| warnings(&spec.warnings)).unwrap_or_default(),
     }
 }
 

@@ -4,17 +4,17 @@ use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::process::{self, ExitCode};
+use std::sync::Arc;
 
 use nb_sandbox::{Host, Limit, Limits, Stop, ToolError};
 use rustix::io::fcntl_dupfd_cloexec;
-use rustix::process::{Signal, getppid, set_parent_process_death_signal};
 use rustix::stdio::{dup2_stdin, stdin};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::interpreter::{Evaluated, compile_all, evaluate_counted};
 use crate::protocol::{Job, LENGTH_BYTES, Reply, Report, Request, Work, frame, length};
-use crate::rlimits;
+use crate::{rlimits, watch};
 
 /// The first descriptor that is not one of the standard ones.
 const FIRST_FREE: i32 = 3;
@@ -32,6 +32,7 @@ pub fn child() -> ExitCode {
         Err(error) => {
             // Whoever started this has its standard error, if not its socket.
             let _ = writeln!(io::stderr(), "a native tool cannot be run: {error}");
+            watch::end_programs();
             ExitCode::FAILURE
         }
     }
@@ -41,13 +42,10 @@ fn serve() -> io::Result<()> {
     // Programs that the tool starts get neither the socket nor what the daemon says there.
     let socket = UnixStream::from(fcntl_dupfd_cloexec(stdin(), FIRST_FREE)?);
     dup2_stdin(File::open("/dev/null")?)?;
-    set_parent_process_death_signal(Some(Signal::KILL))?;
+    watch::for_the_daemons_end(&socket)?;
+    default_pipe_signal()?;
     let mut socket = Socket(socket);
-    let Job { parent, work, tool, variables, limits } = socket.receive()?;
-    // The daemon may have ended before the signal was asked for.
-    if getppid().map(|pid| pid.as_raw_nonzero().get().unsigned_abs()) != Some(parent) {
-        return Err(io::Error::other("the process that started it is gone"));
-    }
+    let Job { work, tool, variables, limits } = socket.receive()?;
     rlimits::apply(&limits)?;
 
     let mut remote = Remote { socket, tool: tool.source.file.to_string(), limits };
@@ -60,6 +58,12 @@ fn serve() -> io::Result<()> {
         }
     };
     remote.report(evaluated)
+}
+
+/// Rust has a process ignore SIGPIPE, and programs that it starts would inherit that: `yes | head` would complain. A
+/// handler is not inherited. For this process nothing changes: writing to a closed pipe is an error and no end.
+fn default_pipe_signal() -> io::Result<()> {
+    signal_hook::flag::register(signal_hook::consts::SIGPIPE, Arc::default()).map(drop)
 }
 
 struct Socket(UnixStream);
@@ -108,14 +112,14 @@ impl Remote {
     fn ask(&mut self, request: &Request) -> Reply {
         match self.socket.send(request).and_then(|()| self.socket.receive()) {
             Ok(reply) => reply,
-            Err(_) => process::exit(1),
+            Err(_) => watch::end_all(),
         }
     }
 
     fn ask_number(&mut self, request: &Request) -> u64 {
         match self.ask(request) {
             Reply::Number(number) => number,
-            Reply::Answer(_) => process::exit(1),
+            Reply::Answer(_) => watch::end_all(),
         }
     }
 }
@@ -129,7 +133,7 @@ impl Host for Remote {
         }
         match self.ask(&Request::Invoke { ability: ability.to_owned(), args: args.to_owned() }) {
             Reply::Answer(answer) => answer,
-            Reply::Number(_) => process::exit(1),
+            Reply::Number(_) => watch::end_all(),
         }
     }
 
@@ -140,7 +144,7 @@ impl Host for Remote {
             let part = &rest[..rest.floor_char_boundary(longest)];
             rest = &rest[part.len()..];
             if self.socket.send(&Request::Log { line: part.to_owned() }).is_err() {
-                process::exit(1);
+                watch::end_all();
             }
             if rest.is_empty() {
                 return;

@@ -16,6 +16,7 @@ const STEP: u32 = 1_000;
 pub(crate) struct Fuel {
     allowed: Cell<u64>,
     used: Cell<u64>,
+    step: Cell<u64>,
     peak_memory: Cell<u64>,
     out: Cell<bool>,
 }
@@ -27,6 +28,7 @@ impl Fuel {
         self.used.set(0);
         self.peak_memory.set(lua.used_memory() as u64);
         let step = u32::try_from(allowed).unwrap_or(STEP).clamp(1, STEP);
+        self.step.set(step.into());
         let fuel = Rc::clone(self);
         lua.set_global_hook(HookTriggers::new().every_nth_instruction(step), move |lua, _| {
             fuel.take(lua, step)
@@ -56,8 +58,9 @@ impl Fuel {
         self.out.get().then_some(Stop::Limit { limit: Limit::Fuel, allowed, used })
     }
 
+    /// The steps that were done, and the one that was begun: no script is for nothing.
     pub(crate) fn used(&self) -> u64 {
-        self.used.get()
+        self.used.get() + self.step.get()
     }
 
     pub(crate) fn peak_memory(&self) -> u64 {

@@ -32,9 +32,11 @@
 //! - `tool`: what a call needs
 //! - `parent`: one call, seen from the daemon
 //! - `process`: the child process, the socket to it, and its end
+//! - `programs`: finding and ending what a call started
 //! - `lines`: its standard output as lines of the log
 //! - `protocol`: what both sides say to each other
 //! - `child`: one call, seen from the child process
+//! - `watch`: the end of the child process when the daemon is gone
 //! - `rlimits`: what the kernel holds the child process to
 //! - `interpreter`: one script in a Lua state
 //! - `globals`, `api`: what the script sees; `arguments`: what its functions are given
@@ -44,8 +46,9 @@
 //! - `json`: values of Lua as JSON and back
 //!
 //! # Invariants
-//! - When [`run`] or [`check`] returns, the child process has ended and its process group was killed. A program that
-//!   left the group by `setsid` is not found.
+//! - When [`run`] or [`check`] returns, the child process has ended, its process group was killed, and so were the
+//!   programs that left the group by `setsid`. What also gave itself another environment is not found.
+//! - When the daemon is killed, the child process ends in the same way, by itself.
 //! - A script cannot catch a limit or a cancellation. Memory is as in the sandbox: an error that a script can catch,
 //!   and the reason of the failure when it does not.
 //! - What fuel does not count ends by the wall clock: functions of C, finalizers, and a variable's `__close` while fuel
@@ -63,9 +66,11 @@ mod json;
 mod lines;
 mod parent;
 mod process;
+mod programs;
 mod protocol;
 mod rlimits;
 mod tool;
+mod watch;
 
 pub use crate::child::child;
 pub use crate::interpreter::evaluate;

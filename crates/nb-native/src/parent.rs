@@ -14,8 +14,7 @@ use crate::tool::{NativeCall, NativeTool, Runner};
 /// How often a call is looked at while nothing happens: how late a limit or a cancellation is noticed.
 const TICK: Duration = Duration::from_millis(10);
 
-/// Runs a tool in a child process, and blocks until it has ended. The thread must live as long: the kernel ends the
-/// child when the thread that started it is gone.
+/// Runs a tool in a child process, and blocks until it and the programs that it started have ended.
 ///
 /// Of [`Usage`](nb_sandbox::Usage), `fuel` and `peak_memory_bytes` are Lua's own and 0 when the child process did not
 /// come to tell them.
@@ -50,7 +49,8 @@ pub fn check(tool: &NativeTool, runner: &Runner) -> Result<(), ToolError> {
         ..Limits::default()
     };
     let mut meter = Meter::new(Box::new(NoHost), limits, CancelFlag::default());
-    supervise(&mut meter, tool.clone(), Work::Check, String::new(), runner)?.outcome.map(drop)
+    let checked = supervise(&mut meter, tool.clone(), Work::Check, String::new(), runner);
+    checked.and_then(|report| report.outcome).map(drop).map_err(ToolError::while_compiling)
 }
 
 /// Why a call ended without a report.
@@ -96,7 +96,7 @@ fn start_and_serve(
     meter.tick()?;
     let longest = longest_message(&tool, meter.limits());
     let limits = meter.limits().clone();
-    let job = Job { parent: std::process::id(), work, tool, variables, limits };
+    let job = Job { work, tool, variables, limits };
     let started = Process::start(runner);
     let mut process =
         started.map_err(|error| Ended::Crashed(format!("its process cannot be started: {error}")))?;

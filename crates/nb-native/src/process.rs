@@ -13,6 +13,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, kill_process_group, pidfd_open};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::programs::{self, Mark};
 use crate::protocol::{LENGTH_BYTES, frame, length};
 use crate::tool::Runner;
 
@@ -22,10 +23,11 @@ const READ_BYTES: usize = 64 << 10;
 /// A pipe holds at most that much, unless somebody with more rights enlarged it.
 const PIPE_BYTES: usize = 1 << 20;
 
-/// A child process and its group. When this is dropped, all of them have ended.
+/// A child process and the programs that it started. When this is dropped, all of them have ended.
 struct Group {
     child: Child,
     status: Option<ExitStatus>,
+    mark: Mark,
 }
 
 impl Group {
@@ -41,6 +43,7 @@ impl Group {
             // means that nothing is left.
             let _ = self.pid().map(|pid| kill_process_group(pid, Signal::KILL));
             self.status = self.child.wait().ok();
+            self.mark.end_programs();
         }
         self.status
     }
@@ -62,7 +65,7 @@ pub(crate) struct Process {
     /// Its standard output and error; `None` when nobody can write there any more.
     output: Option<PipeReader>,
     received: Vec<u8>,
-    unsent: Vec<u8>,
+    unsent: Unsent,
 }
 
 impl Process {
@@ -71,21 +74,23 @@ impl Process {
         let (output, writer) = io::pipe()?;
         socket.set_nonblocking(true)?;
         let mut command = Command::new(&runner.program);
+        let mark = Mark::new();
         command
             .args(&runner.arguments)
+            .env(programs::VARIABLE, mark.value())
             .process_group(0)
             .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(writer.try_clone()?)
             .stderr(writer);
-        let group = Group { child: command.spawn()?, status: None };
+        let group = Group { child: command.spawn()?, status: None, mark };
         let end = pidfd_open(group.pid()?, PidfdFlags::empty())?;
         let (socket, output) = (Some(socket), Some(output));
-        Ok(Self { group, end, socket, output, received: Vec::new(), unsent: Vec::new() })
+        Ok(Self { group, end, socket, output, received: Vec::new(), unsent: Unsent::default() })
     }
 
     /// Puts a message in line.
     pub(crate) fn send(&mut self, message: &impl Serialize) -> io::Result<()> {
-        self.unsent.append(&mut frame(message)?);
+        self.unsent.put(&mut frame(message)?);
         Ok(())
     }
 
@@ -94,8 +99,10 @@ impl Process {
     pub(crate) fn step(&mut self, patience: Duration, written: impl FnMut(&[u8])) -> io::Result<bool> {
         let ended = self.wait(patience)?;
         if let Some(socket) = &mut self.socket {
-            let open = write_some(socket, &mut self.unsent)? && read_some(socket, &mut self.received)?;
-            if !open {
+            // Both in each step, whatever became of the other: two sides that first write all they have would wait for
+            // each other for ever, and one that answered before it read everything has answered.
+            self.unsent.write_some(socket)?;
+            if !read_some(socket, &mut self.received)? {
                 self.socket = None;
             }
         }
@@ -178,17 +185,40 @@ impl Process {
     }
 }
 
-/// Sends what the other side has room for. Tells whether it is there.
-fn write_some(socket: &mut UnixStream, unsent: &mut Vec<u8>) -> io::Result<bool> {
-    if unsent.is_empty() {
-        return Ok(true);
+/// What waits to be sent.
+#[derive(Default)]
+struct Unsent {
+    bytes: Vec<u8>,
+    /// How many of them are sent. To remove them after each write would move all others.
+    sent: usize,
+}
+
+impl Unsent {
+    fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
     }
-    match socket.write(unsent) {
-        Ok(count) => {
-            unsent.drain(..count);
-            Ok(true)
+
+    fn put(&mut self, bytes: &mut Vec<u8>) {
+        self.bytes.append(bytes);
+    }
+
+    /// Sends what the other side has room for. Forgets it all when the other side takes no more.
+    fn write_some(&mut self, socket: &mut UnixStream) -> io::Result<()> {
+        if self.is_empty() {
+            return Ok(());
         }
-        Err(error) => still_open(error),
+        match socket.write(&self.bytes[self.sent..]) {
+            Ok(count) => self.sent += count,
+            Err(error) => {
+                if !still_open(error)? {
+                    self.sent = self.bytes.len();
+                }
+            }
+        }
+        if self.sent >= self.bytes.len() {
+            *self = Self::default();
+        }
+        Ok(())
     }
 }
 

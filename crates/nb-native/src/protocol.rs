@@ -22,8 +22,6 @@ const AROUND_BYTES: u64 = 1 << 20;
 /// The first message.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Job {
-    /// The process id of the daemon.
-    pub(crate) parent: u32,
     pub(crate) work: Work,
     pub(crate) tool: NativeTool,
     pub(crate) variables: String,

@@ -1,5 +1,7 @@
 //! An agent that is ready to run.
 
+mod check;
+
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
@@ -11,6 +13,7 @@ use nb_spec::{Agent, Code, Permission, Tool};
 use nb_store::{AgentRow, AgentState};
 use serde_json::Value;
 
+use crate::abilities::mismatch::mismatches;
 use crate::error::StartError;
 use crate::policy::{Decision, Grants, decide};
 use crate::services::Services;
@@ -71,27 +74,6 @@ impl Installed {
             Decision::Allow(_) => Ok(()),
             Decision::Deny(reason) => Err(reason),
         }
-    }
-
-    /// Compiles every tool, so that an error shows at install and not at the first call. What would run outside of the
-    /// sandbox is left alone unless that is granted: a Fennel macro is a program, too.
-    pub fn compile_all(&self, services: &Services) -> Result<(), String> {
-        for (name, tool) in &self.spec.tools {
-            if tool.is_sandboxed() || self.may_leave_the_sandbox().is_ok() {
-                let ready = self.executable(name, services).and_then(|executable| match executable {
-                    Executable::Native(tool) => Ok(nb_native::check(&tool, &services.native)?),
-                    Executable::Sandboxed(_) => Ok(()),
-                });
-                ready.map_err(|error| format!("tool `{name}`: {error}"))?;
-            }
-            self.check_parameters(name, &serde_json::json!({})).map_or_else(
-                |reason| {
-                    if reason.is_schema { Err(format!("tool `{name}`: {}", reason.message)) } else { Ok(()) }
-                },
-                Ok,
-            )?;
-        }
-        Ok(())
     }
 
     /// A tool, compiled.
@@ -167,19 +149,6 @@ pub(crate) struct Mismatch {
     /// The schema itself is wrong, not the parameters.
     pub(crate) is_schema: bool,
     pub(crate) message: String,
-}
-
-/// Everything that does not fit a schema, in one sentence; empty when all fits.
-pub(crate) fn mismatches(schema: &Validator, value: &Value) -> String {
-    let found: Vec<String> = schema
-        .iter_errors(value)
-        .take(5)
-        .map(|error| match error.instance_path().to_string() {
-            path if path.is_empty() => error.to_string(),
-            path => format!("{}: {error}", path.trim_start_matches('/')),
-        })
-        .collect();
-    found.join("; ")
 }
 
 /// All installed agents, by name.

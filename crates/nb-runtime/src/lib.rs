@@ -8,7 +8,8 @@
 //! - `task_run`, `scope`: the steps of a task, and what their references see.
 //! - `tool_run`: one tool call in the sandbox, and its bridge to the abilities.
 //! - [`ability`]: what an ability is, and the single way to call one; [`abilities`]: one file each.
-//! - [`services`]: what the engine is given: store, sandbox, egress, clock, notifier, secrets.
+//! - [`services`]: what the engine is given: store, sandbox, egress, clock, notifier, secrets; `folders`: which folders
+//!   components may read.
 //! - [`error`]: why a run fails, and why one does not start.
 //!
 //! # Invariants
@@ -22,6 +23,7 @@ pub mod ability;
 mod cancel;
 pub mod engine;
 pub mod error;
+mod folders;
 pub mod installed;
 pub mod policy;
 pub mod record;

@@ -1,5 +1,6 @@
 //! What the engine is given. Each of them can be replaced in a test.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,6 +29,8 @@ pub struct Services {
     pub notifier: Arc<dyn Notifier>,
     /// Values of secrets, by name.
     pub secrets: Arc<dyn Secrets>,
+    /// Files and folders of the daemon itself: no folder that a tool may read leads to one of them.
+    pub own_paths: Arc<[PathBuf]>,
     /// The limits of a tool call that no manifest sets: time, output, host calls, log.
     pub limits: Limits,
 }

@@ -111,13 +111,10 @@ fn folders(run: &RunContext) -> Result<Vec<Folder>, RunError> {
     else {
         return Ok(Vec::new());
     };
-    let home = run.engine.services().secrets.variable("HOME").filter(|home| home.starts_with('/'));
-    let folder = |name: String| match (name.strip_prefix('~'), &home) {
-        (None, _) => Ok(Folder { path: name.clone().into(), name }),
-        (Some(rest), Some(home)) => Ok(Folder { path: format!("{home}{rest}").into(), name }),
-        (Some(_), None) => Err(RunError::Permission(format!(
-            "`{FILES_READ}:{name}` is below the home of the daemon's user, and HOME is not the path of a folder"
-        ))),
+    // A link in the path may lead elsewhere since the install.
+    let folder = |name: String| match run.engine.services().readable_folder(&name) {
+        Ok(path) => Ok(Folder { path, name }),
+        Err(reason) => Err(RunError::Permission(reason)),
     };
     granted.into_iter().map(folder).collect()
 }

@@ -9,13 +9,14 @@ use crate::manifest::{FILE_NAMES, Manifest};
 use crate::module::{self, Module};
 use crate::permission::UNSANDBOXED;
 use crate::problem::Problems;
+use crate::requires;
 use crate::task::Task;
 use crate::tool::Tool;
 
 /// The most chains of an agent.
 const MAX_CHAINS: usize = 256;
 /// The most bytes of code that the tools of an agent have together: several tools may name the same file.
-const MAX_CODE_BYTES: usize = 32 << 20;
+const MAX_CODE_BYTES: usize = 64 << 20;
 
 /// How strictly a name that this version does not know is taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,6 +105,10 @@ impl Agent {
             }
         }
 
+        // At install the same is told by `missing_modules`: an agent that was installed before goes on.
+        if strictness == Strictness::Build {
+            requires::check(&tools, &modules, problems);
+        }
         // Without a manifest, what the chains may call is not known, and complaints about it would mislead.
         let manifest = manifest?;
         let callable =

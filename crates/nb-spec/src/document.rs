@@ -51,20 +51,51 @@ impl<'a> Document<'a> {
         let value = serde_ignored::deserialize(reader, |path| unknown.push(plain_path(&path.to_string())));
         for path in unknown {
             let key = path.rsplit('.').next().unwrap_or(&path);
-            let meant = nearest(key, keys.iter().copied());
+            // A key that exists elsewhere is misplaced, not mistyped.
+            let meant = nearest(key, keys.iter().copied().filter(|known| *known != key));
             let hint = meant.map(|meant| format!("; did you mean `{meant}`?")).unwrap_or_default();
-            self.error(problems, &path, format!("unknown key `{path}`{hint}"));
+            self.error(problems, &path, format!("unknown key `{path}`{}{hint}", self.whose(&path)));
         }
         match value {
             Ok(value) => Some(value),
             Err(error) => {
-                let told = error.to_string();
-                let twice = told.contains("duplicate").then(|| self.positions.duplicate()).flatten();
-                let line = twice.or_else(|| error.location().map(|location| location.line()));
-                problems.error(self.file, line, plain_error(&told));
+                self.reader_error(&error, problems);
                 None
             }
         }
+    }
+
+    /// The name of the list item that a path leads into, in brackets: nobody counts to `tools.2`.
+    fn whose(&self, path: &str) -> String {
+        self.positions.name(path).map(|name| format!(" (`{name}`)")).unwrap_or_default()
+    }
+
+    /// The reader's message, which begins with a path such as `tools[2].lua:`, with that name behind the path.
+    fn with_name(&self, message: String) -> String {
+        let Some((path, rest)) = message.split_once(": ").filter(|(path, _)| path.contains('[')) else {
+            return message;
+        };
+        let name = self.whose(&path.replace('[', ".").replace(']', ""));
+        format!("{path}{name}: {rest}")
+    }
+
+    /// Reads the document as a `T`, whatever keys it has beside those of `T`.
+    pub fn read_known<T: DeserializeOwned>(&self, problems: &mut Problems) -> Option<T> {
+        self.bounded(problems)?;
+        match serde_yaml::from_str(self.text) {
+            Ok(value) => Some(value),
+            Err(error) => {
+                self.reader_error(&error, problems);
+                None
+            }
+        }
+    }
+
+    fn reader_error(&self, error: &serde_yaml::Error, problems: &mut Problems) {
+        let told = error.to_string();
+        let twice = told.contains("duplicate").then(|| self.positions.duplicate()).flatten();
+        let line = twice.or_else(|| error.location().map(|location| location.line()));
+        problems.error(self.file, line, self.with_name(plain_error(&told)));
     }
 
     /// None when the document is too large with its aliases written out, or when that cannot be told.

@@ -8,7 +8,8 @@
 //! - [`files`]: the files of an agent, in memory.
 //! - [`problem`]: what is wrong, where, and what to do.
 //! - [`document`]: YAML text to a typed value; unknown keys, wrong types and the line each value stands on.
-//! - [`manifest`], [`trigger`], [`tool`], [`module`], [`chain`]: the file formats.
+//! - [`manifest`], [`trigger`], [`tool`], [`module`], [`chain`], [`cartridge`]: the file formats.
+//! - `requires`: the modules that scripts require, with `words` for the texts of scripts.
 //! - [`timing`], [`cron_expression`]: when a schedule fires.
 //! - [`permission`]: what an agent may ask for, in words.
 //! - [`task`], [`template`], [`condition`]: the model that chains lower to.
@@ -21,6 +22,7 @@
 //! - Memory and work are bounded whatever the files hold: lists, steps, chains, aliases and problems have caps.
 
 pub mod agent;
+pub mod cartridge;
 pub mod chain;
 pub mod condition;
 pub mod cron_expression;
@@ -32,13 +34,16 @@ mod order;
 pub mod permission;
 mod positions;
 pub mod problem;
+mod requires;
 pub mod task;
 pub mod template;
 pub mod timing;
 pub mod tool;
 pub mod trigger;
+mod words;
 
 pub use agent::Agent;
+pub use cartridge::{Cartridge, ProviderSection};
 pub use files::Files;
 pub use manifest::Manifest;
 pub use module::Module;

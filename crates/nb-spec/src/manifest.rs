@@ -14,7 +14,8 @@ pub const FILE_NAMES: &[&str] = &["manifest.yaml", "manifest.yml", "manifest.jso
 
 /// The most entries of any list in a manifest: far above what people write, and few enough to check one by one.
 const MAX_ENTRIES: usize = 1000;
-const MEMORY_MB: std::ops::RangeInclusive<u64> = 1..=512;
+/// The interpreter takes 1.94 MiB before a script begins (measured), so that with less every call would fail.
+const MEMORY_MB: std::ops::RangeInclusive<u64> = 2..=512;
 
 const KEYS: &[&str] = &[
     "name",
@@ -85,7 +86,7 @@ pub struct Manifest {
     pub category: Option<String>,
     /// Ignored: a signature inside the signed text proves nothing. Packages are signed as a whole.
     pub signature: Option<String>,
-    /// Memory of a tool call in MB, 1 to 512. The smaller of this and `resources.max_memory_mb` counts.
+    /// Memory of a tool call in MB, 2 to 512. The smaller of this and `resources.max_memory_mb` counts.
     #[serde(default = "default_memory")]
     pub memory_limit_mb: u64,
     /// Fuel of a tool call. The smaller of this and `resources.max_fuel` counts.
@@ -210,8 +211,9 @@ impl Manifest {
             ("resources.max_memory_mb", self.resources.max_memory_mb),
         ] {
             if !MEMORY_MB.contains(&value) {
-                let message =
-                    format!("`{path}` must be {} to {}; it is {value}", MEMORY_MB.start(), MEMORY_MB.end());
+                let (least, most) = MEMORY_MB.into_inner();
+                let why = if value < least { "; the interpreter itself takes nearly 2" } else { "" };
+                let message = format!("`{path}` must be {least} to {most}; it is {value}{why}");
                 document.error(problems, path, message);
             }
         }
@@ -253,6 +255,10 @@ impl Manifest {
                     Some(message) if typo_is_error => document.error(problems, &path, message),
                     // A later version may know that scope; this one grants nothing for it.
                     Some(message) => document.warning(problems, &path, message),
+                    None if permission.ability == FILES_READ && !self.has_components() => {
+                        let message = format!("`{permission}` is for components, and no tool is one");
+                        document.warning(problems, &path, message);
+                    }
                     None => {}
                 }
                 continue;
@@ -282,6 +288,10 @@ impl Manifest {
             }
         }
         self.triggers.check(document, problems);
+    }
+
+    fn has_components(&self) -> bool {
+        self.tools.iter().any(|tool| tool.component.is_some())
     }
 
     /// The permissions it asks for: those under `permissions`, and one for each of its `secrets`.

@@ -9,6 +9,8 @@ use saphyr_parser::{Event, Parser, ScalarStyle, Span};
 
 /// The longest path that is recorded, in bytes. Each list item and key has its whole path, so long ones would add up.
 const MAX_PATH: usize = 256;
+/// The longest name that is kept, in bytes.
+const MAX_NAME: usize = 64;
 /// The most values whose line is recorded, in a document that people write by hand.
 const MAX_RECORDED: usize = 20_000;
 
@@ -16,6 +18,8 @@ const MAX_RECORDED: usize = 20_000;
 #[derive(Debug, Default)]
 pub(crate) struct Positions {
     keys: HashMap<String, usize>,
+    /// The values of `name` and `id`, by the path of what has that name.
+    names: HashMap<String, String>,
     contents: HashMap<String, usize>,
     size: usize,
     broken: Option<(usize, String)>,
@@ -57,6 +61,20 @@ impl Positions {
     /// The line on which the text of a scalar begins: for a block (`|`) the line after the key.
     pub(crate) fn content_line(&self, path: &str) -> Option<usize> {
         self.contents.get(path).copied()
+    }
+
+    /// The `name` or `id` of the list item at `path`, or of the one that it is in.
+    pub(crate) fn name(&self, path: &str) -> Option<&str> {
+        let mut path = path;
+        loop {
+            if path.len() <= MAX_PATH
+                && path.ends_with(|c: char| c.is_ascii_digit())
+                && let Some(name) = self.names.get(path)
+            {
+                return Some(name);
+            }
+            path = &path[..path.rfind('.')?];
+        }
     }
 
     /// How large the document is when every alias (`*name`) is written out: the bytes of its scalars, and one for each
@@ -163,6 +181,10 @@ impl Walk {
                     let block = matches!(style, ScalarStyle::Literal | ScalarStyle::Folded);
                     let first =
                         if block { self.found.keys.get(&path).map_or(line, |key| key + 1) } else { line };
+                    let named = path.strip_suffix(".name").or_else(|| path.strip_suffix(".id"));
+                    if let Some(named) = named.filter(|_| (1..=MAX_NAME).contains(&text.len())) {
+                        self.found.names.insert(named.to_owned(), text.clone().into_owned());
+                    }
                     self.found.contents.insert(path, first);
                 }
             }

@@ -57,7 +57,7 @@ fn yes() -> bool {
 }
 
 /// The largest component. It is compiled at install, which no fuel limits.
-const MAX_COMPONENT_BYTES: usize = 16 << 20;
+const MAX_COMPONENT_BYTES: usize = 32 << 20;
 
 pub(crate) const TOOL_KEYS: &[&str] =
     &["name", "description", "parameters", "lua", "fennel", "source", "component", "sandboxed"];

@@ -65,12 +65,12 @@ fn a_duplicate_key_is_refused() {
 #[test]
 fn a_limit_out_of_bounds_is_refused_with_the_bound() {
     let text =
-        "name: demo\nversion: 1.0.0\nmemory_limit_mb: 513\nfuel_limit: 0\nresources: {max_memory_mb: 0}\n";
+        "name: demo\nversion: 1.0.0\nmemory_limit_mb: 513\nfuel_limit: 0\nresources: {max_memory_mb: 1}\n";
     assert_eq!(
         refusals(&[("manifest.yaml", text)]),
         [
-            "manifest.yaml:3: `memory_limit_mb` must be 1 to 512; it is 513",
-            "manifest.yaml:5: `resources.max_memory_mb` must be 1 to 512; it is 0",
+            "manifest.yaml:3: `memory_limit_mb` must be 2 to 512; it is 513",
+            "manifest.yaml:5: `resources.max_memory_mb` must be 2 to 512; it is 1; the interpreter itself takes nearly 2",
             "manifest.yaml:4: `fuel_limit` must be 1 to 100000000000; it is 0",
         ]
     );

@@ -1,14 +1,16 @@
-//! What must hold before a package becomes an agent.
+//! What must hold before a package becomes an agent, and what its owner should know beforehand.
 
 use nb_api::agents::InstallOptions;
 use nb_api::{ApiError, ErrorKind};
 use nb_package::{Package, SignatureError, Signer};
 use nb_runtime::installed::Entry;
-use nb_spec::Agent;
+use nb_spec::permission::FILES_READ;
+use nb_spec::{Agent, Permission};
 
 use super::{Installer, NO_KEY, RESERVE_BYTES};
 use crate::owners::Owners;
 use crate::refusal::{failed, refused};
+use crate::views;
 
 impl Installer {
     /// The id of the key that signed it; none when it is allowed without one that is trusted.
@@ -104,6 +106,36 @@ impl Installer {
         Ok(())
     }
 
+    /// No folder is granted that leads to what is the daemon's own. It is looked at again at each call.
+    pub(super) fn check_folders(&self, grants: &[String]) -> Result<(), ApiError> {
+        for folder in folders(grants) {
+            self.engine.services().readable_folder(&folder).map_err(|reason| {
+                ApiError::new(ErrorKind::Refused, reason)
+                    .hint("name the permissions to grant without this one: --grant PERMISSION,PERMISSION")
+            })?;
+        }
+        Ok(())
+    }
+
+    /// What a person should know about an agent although it can be installed, a sentence each.
+    pub(super) fn warnings(&self, agent: &Agent) -> Vec<String> {
+        let mut warnings = views::warnings(&agent.warnings);
+        let missing = agent.missing_modules();
+        // Those that are errors keep the agent from being installed.
+        if !missing.has_errors() {
+            warnings.extend(views::warnings(&missing));
+        }
+        let folders = folders(&agent.manifest.requested_permissions());
+        warnings.extend(folders.iter().filter_map(
+            |name| match self.engine.services().readable_folder(name) {
+                Ok(path) if path.is_dir() => None,
+                Ok(path) => Some(format!("`{FILES_READ}:{name}`: there is no folder {}", path.display())),
+                Err(reason) => Some(format!("{reason}: it cannot be granted")),
+            },
+        ));
+        warnings
+    }
+
     pub(super) fn check_space(&self, package: &Package) -> Result<(), ApiError> {
         let needed: u64 = package.files.iter().map(|(_, bytes)| bytes.len() as u64 + 4096).sum();
         let state = self.packages.parent().unwrap_or(&self.packages);
@@ -126,4 +158,11 @@ impl Installer {
         ApiError::new(ErrorKind::Failed, format!("cannot write to {}: {error}", self.packages.display()))
             .hint("nothing was changed")
     }
+}
+
+/// The folders that these permissions name.
+fn folders(permissions: &[String]) -> Vec<String> {
+    let parsed = permissions.iter().map(|text| Permission::parse(text));
+    let known = parsed.filter(|permission| permission.ability == FILES_READ && permission.is_known());
+    known.filter_map(|permission| permission.scope).collect()
 }

@@ -53,6 +53,7 @@ impl Home {
             world: world.clone(),
             notifier: desktop.clone(),
             secrets: vault.clone(),
+            own_paths: Arc::default(),
             limits: Limits::default(),
         });
         Self { engine, world, desktop, vault, dir }
