@@ -1,6 +1,7 @@
 //! What a call needs and what it answers.
 
 use std::fmt;
+use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -91,12 +92,14 @@ impl From<ComponentTool> for Program {
 }
 
 /// A folder that a component which uses WASI can read.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Folder {
     /// What the component knows it by.
     pub name: String,
     /// Where it is.
     pub path: PathBuf,
+    /// What the path is of, when that is open already: `path` is then its entry below `/proc/self/fd`.
+    pub opened: Option<Arc<OwnedFd>>,
 }
 
 /// One call of a tool.

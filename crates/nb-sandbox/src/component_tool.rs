@@ -14,6 +14,7 @@ use crate::guest::{self, Failure, HOST_INTERFACE, Ran, RunArguments};
 use crate::instance::Instance;
 use crate::meter::Metered;
 use crate::patience::Patience;
+use crate::plain_files;
 use crate::script_error::ScriptErrorKind;
 use crate::wasi::Wasi;
 use crate::wit_words;
@@ -52,6 +53,7 @@ impl ComponentTool {
         let mut linker = Linker::new(engine);
         guest::define_host(&mut linker).map_err(unusable)?;
         wasmtime_wasi::p2::add_to_linker_async(&mut linker).map_err(unusable)?;
+        plain_files::define(&mut linker).map_err(unusable)?;
         let instance = linker.instantiate_pre(component).map_err(unusable)?;
         let run = component.get_export_index(None, "run");
         let run =
@@ -80,9 +82,11 @@ impl ComponentTool {
         let made = instance.judge("its start", &[], made.map(Ok));
         let made = made.map_err(|error| refused(self.file(), start_failed(&error)))?;
         let run: wasmtime::Result<Run> = made.get_typed_func(&mut instance.store, self.0.run);
-        run.map(drop).map_err(|_| {
+        run.map(drop).map_err(|error| {
             let (found, expected) = (&self.0.found, wit_words::RUN);
-            refused(self.file(), format!("its `run` is {found}; that of the world `tool` is {expected}"))
+            // Where the words are the same, a record inside of them differs.
+            let more = if *found == expected { format!(" ({error:#})") } else { String::new() };
+            refused(self.file(), format!("its `run` is {found}; that of the world `tool` is {expected}{more}"))
         })
     }
 

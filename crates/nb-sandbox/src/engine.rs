@@ -51,7 +51,10 @@ pub(crate) fn pooled(slots: u32) -> Result<Engine, SandboxError> {
 /// An engine for components from elsewhere. Their instances are made one by one, which is slower, because what they
 /// need fits no pool.
 pub(crate) fn on_demand() -> Result<Engine, SandboxError> {
-    start(common().allocation_strategy(InstanceAllocationStrategy::OnDemand))
+    let mut config = common();
+    // A component can be made so that it compiles for very long: it must not keep all cores busy.
+    config.allocation_strategy(InstanceAllocationStrategy::OnDemand).parallel_compilation(false);
+    start(&config)
 }
 
 fn start(config: &Config) -> Result<Engine, SandboxError> {

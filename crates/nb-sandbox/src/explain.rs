@@ -86,9 +86,12 @@ fn look(error: &ScriptError, place: &Place<'_>) -> (Option<u32>, Option<String>)
         ScriptErrorKind::Syntax if place.lang == Lang::Lua => {
             (column::of_syntax(&error.message, &words(), place.line), None)
         }
+        ScriptErrorKind::Syntax => (None, hint::of_unknown(&error.message, place.ran)),
         ScriptErrorKind::Runtime => {
-            let Some(variable) = Variable::parse(&error.message) else { return (None, None) };
             let words = words();
+            let Some(variable) = Variable::parse(&error.message) else {
+                return (None, hint::of_nameless(&error.message, &words, place.line));
+            };
             let mentions = mention::mentions(&variable, place.lang, &words, place.line);
             let column = column::of_only(&mentions, &words, place.line);
             (column, hint::hint(&variable, place, &words, &mentions))

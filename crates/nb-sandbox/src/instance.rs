@@ -1,5 +1,6 @@
 //! One call's store: set up with its limits, and asked at the end what came of it.
 
+use wasmtime::component::ResourceTableError;
 use wasmtime::{Engine, Store, Trap, UpdateDeadline};
 use wasmtime_wasi::I32Exit;
 
@@ -13,6 +14,7 @@ use crate::script_error::{ScriptError, ScriptErrorKind};
 use crate::slots::Slot;
 use crate::source::Source;
 use crate::ticker::Running;
+use crate::wasi::MAX_RESOURCES;
 
 /// A store for one instance, while it has a place in the pool.
 pub(crate) struct Instance<'a, T: Metered> {
@@ -75,8 +77,14 @@ impl<'a, T: Metered> Instance<'a, T> {
             } else if let Some(I32Exit(code)) = error.downcast_ref() {
                 let message = format!("it ended itself with exit code {code} instead of answering");
                 ToolError::Script(Box::new(ScriptError::new(tool, message)))
+            } else if let Some(ResourceTableError::Full) = error.downcast_ref() {
+                let message =
+                    format!("it has more than {MAX_RESOURCES} files, streams and timers open at once");
+                ToolError::Script(Box::new(ScriptError::new(tool, message)))
             } else {
-                ToolError::Crashed { tool: tool.into(), message: format!("{error:#}") }
+                // A script never comes here; what a component wrote before it broke off says why, where it does.
+                let message = format!("{error:#}; what it wrote before is in its log: nbctl logs");
+                ToolError::Crashed { tool: tool.into(), message }
             }),
         }
     }

@@ -59,6 +59,7 @@ mod instance;
 mod limits;
 mod meter;
 mod patience;
+mod plain_files;
 mod sandbox;
 mod script_error;
 mod slots;

@@ -10,7 +10,7 @@ use crate::stdout::Stdout;
 
 /// Descriptors, streams and timers that a call can have at once. A process has often no more than 1024 descriptors,
 /// and one tool must not take them all.
-const MAX_RESOURCES: usize = 100;
+pub(crate) const MAX_RESOURCES: usize = 100;
 
 /// The most random bytes that a component gets at once: the host has to keep them until they are copied.
 const MAX_RANDOM_BYTES: u64 = 64 << 10;
@@ -31,7 +31,7 @@ impl Wasi {
         builder.stdout(stdout.clone()).stderr(stdout.clone());
         builder.allow_tcp(false).allow_udp(false).allow_ip_name_lookup(false);
         builder.max_random_size(MAX_RANDOM_BYTES);
-        for Folder { name, path } in folders {
+        for Folder { name, path, .. } in folders {
             if let Err(error) = builder.preopened_dir(path, name, FsPerms::ReadOnly) {
                 let path = path.display();
                 let message = format!("the folder {path}, which it may read, cannot be opened: {error}");

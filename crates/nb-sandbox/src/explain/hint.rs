@@ -73,6 +73,20 @@ fn loop_hint(variable: &Variable<'_>) -> &'static str {
     }
 }
 
+/// The hint for a value without a name: `ipairs(nil)` fails inside of itself.
+pub(super) fn of_nameless(message: &str, tokens: &[Token<'_>], line: u32) -> Option<String> {
+    let goes_over = || tokens.iter().any(|token| token.line == line && token.is(&["ipairs"]));
+    (message == "attempt to index a nil value" && goes_over())
+        .then(|| "The loop goes over the value in `ipairs`, which is nil and must be a table.".to_owned())
+}
+
+/// The hint for a name that Fennel's compiler does not find.
+pub(super) fn of_unknown(message: &str, ran: Ran) -> Option<String> {
+    let (_, name) = message.split_once("unknown identifier: ")?;
+    let name = name.split_whitespace().next()?;
+    absent_hint(&name.split('.').collect::<Vec<_>>(), ran)
+}
+
 /// `a.b.c` as it is written, and which part of it failed.
 #[derive(Debug, Clone, PartialEq)]
 struct Path<'a> {

@@ -130,7 +130,7 @@ impl Script {
 
     /// A folder that a component can read, by this name.
     pub fn reading(mut self, name: &str, path: &std::path::Path) -> Self {
-        self.folders.push(Folder { name: name.into(), path: path.into() });
+        self.folders.push(Folder { name: name.into(), path: path.into(), opened: None });
         self
     }
 

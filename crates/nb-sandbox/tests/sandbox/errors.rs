@@ -168,3 +168,20 @@ fn a_traceback_of_long_names_is_cut() {
     assert!(error.traceback.len() < 5000 && error.traceback.ends_with('…'), "{}", error.traceback.len());
     assert!(error.to_string().len() < 5000, "{}", error.to_string().len());
 }
+
+#[test]
+fn a_loop_over_nothing_and_a_name_that_macros_do_not_have_get_a_hint() {
+    for script in [
+        lua("for _, v in ipairs(parameters.items) do end"),
+        fennel("(each [_ v (ipairs parameters.items)] v)"),
+    ] {
+        let error = script.with("{\"parameters\": {}}").script_error();
+        assert_eq!(
+            error.hint.as_deref(),
+            Some("The loop goes over the value in `ipairs`, which is nil and must be a table."),
+            "{error}"
+        );
+    }
+    let error = fennel("(macro m [] (os.getenv :HOME)) (m)").compile_error().to_string();
+    assert!(error.contains("hint: `os.getenv`") || error.contains("hint: `os`"), "{error}");
+}
