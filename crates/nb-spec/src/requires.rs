@@ -1,8 +1,9 @@
 //! The modules that scripts require by a literal name, and whether the package has them.
 //!
-//! A module that is not there would be an error of the call, maybe weeks after the install. What is said here is never
-//! wrong: a name that is made while the script runs is left alone, and so is a whole file that uses `require` in
-//! another way than to call it, since there the name may have come to mean something else.
+//! A module that is not there would be an error of the call, maybe weeks after the install. It is an error here only
+//! where every call comes by: at the top of a script. Inside of a function, a condition or a `pcall` the script may be
+//! ready for it, so that it is a warning. A name that is made while the script runs is left alone, and so is a whole file
+//! that uses `require` in another way than to call it, since there the name may have come to mean something else.
 
 use std::collections::BTreeMap;
 
@@ -15,6 +16,8 @@ use crate::words::{Word, words};
 
 /// The folders that may stand in front of a module's name.
 const FOLDERS: [&str; 3] = ["tools.lib.", "lib.", ""];
+/// The longest script that is looked at, in bytes. Its words take many times the room of its text.
+const LONGEST: usize = 1 << 20;
 /// What a sandboxed script has without `require`.
 const GLOBALS: &[&str] = &["coroutine", "fennel", "json", "math", "nb", "string", "table", "utf8"];
 /// What `require` finds on native Lua wherever it runs.
@@ -54,7 +57,7 @@ fn check_script(
     modules: &[Module],
     problems: &mut Problems,
 ) {
-    for Required { name, line } in required(lang, text) {
+    for Required { name, line, always } in required(lang, text) {
         if is_there(name, modules)
             || (lang == Lang::Fennel && is_fennels_own(name))
             || (machine_may_have && (NATIVE.contains(&name) || is_fennels_own(name)))
@@ -66,8 +69,10 @@ fn check_script(
             let message =
                 format!("there is no module `{name}` in the package, only maybe on the machine{hint}");
             problems.warning(file, Some(line), message);
-        } else {
+        } else if always {
             problems.error(file, Some(line), format!("there is no module `{name}`{hint}"));
+        } else {
+            problems.warning(file, Some(line), format!("there is no module `{name}`{hint}"));
         }
     }
 }
@@ -113,11 +118,13 @@ fn hint(name: &str, machine_may_have: bool, modules: &[Module]) -> String {
 struct Required<'a> {
     name: &'a str,
     line: usize,
+    /// Whether every call of the script comes by.
+    always: bool,
 }
 
 fn required(lang: Lang, text: &str) -> Vec<Required<'_>> {
     // Most scripts require nothing.
-    if !text.contains("require") && !text.contains("include") {
+    if text.len() > LONGEST || !(text.contains("require") || text.contains("include")) {
         return Vec::new();
     }
     let words = words(lang, text);
@@ -131,21 +138,35 @@ fn required(lang: Lang, text: &str) -> Vec<Required<'_>> {
 /// `require "name"` and `require("name")`; none when the name `require` is used in another way.
 fn in_lua<'a>(words: &[(Word<'a>, usize)]) -> Option<Vec<Required<'a>>> {
     let mut found = Vec::new();
+    let mut blocks = 0_usize;
     for (at, (word, line)) in words.iter().enumerate() {
+        let before = at.checked_sub(1).map(|before| words[before].0);
+        let is_field = matches!(before, Some(Word::Mark("." | ":")));
+        let after = |steps: usize| words.get(at + steps).map(|(word, _)| *word);
+        match word {
+            Word::Name("function" | "if" | "do" | "repeat") if !is_field => blocks += 1,
+            Word::Name("end" | "until") if !is_field => blocks = blocks.saturating_sub(1),
+            // `_G["require"] = …`
+            Word::Text(Some("require")) if after(1) == Some(Word::Mark("]")) => return None,
+            _ => {}
+        }
         if *word != Word::Name("require") {
             continue;
         }
-        let before = at.checked_sub(1).map(|before| words[before].0);
-        if matches!(before, Some(Word::Mark("." | ":"))) {
-            // A field of that name.
+        if is_field {
+            if after(1) == Some(Word::Mark("=")) {
+                return None;
+            }
             continue;
         }
-        let after = |steps: usize| words.get(at + steps).map(|(word, _)| *word);
         match (before, after(1), after(2), after(3)) {
             (Some(Word::Name("function")), ..) => return None,
             (_, Some(Word::Text(name)), ..)
             | (_, Some(Word::Mark("(")), Some(Word::Text(name)), Some(Word::Mark(")" | ","))) => {
-                found.extend(name.map(|name| Required { name, line: *line }));
+                // What stands behind `and` or `or` is not always asked for.
+                let chosen = matches!(before, Some(Word::Name("and" | "or")));
+                let always = blocks == 0 && !chosen;
+                found.extend(name.map(|name| Required { name, line: *line, always }));
             }
             (_, Some(Word::Mark("(")), ..) => {}
             _ => return None,
@@ -158,16 +179,29 @@ fn in_lua<'a>(words: &[(Word<'a>, usize)]) -> Option<Vec<Required<'a>>> {
 /// way.
 fn in_fennel<'a>(words: &[(Word<'a>, usize)]) -> Option<Vec<Required<'a>>> {
     let mut found = Vec::new();
+    // For each open bracket, whether what is in it is always carried out.
+    let mut open: Vec<bool> = Vec::new();
     let mut at = 0;
     while let Some((word, line)) = words.get(at) {
         let next = words.get(at + 1).map(|(word, _)| *word);
         at += 1;
-        let is_head = at > 1 && words[at - 2].0 == Word::Mark("(");
+        let before = at.checked_sub(2).map(|before| words[before].0);
+        let is_head = before == Some(Word::Mark("("));
+        let always = open.iter().all(|always| *always);
         match word {
-            Word::Name("comment") if is_head => at = end_of_list(words, at),
+            Word::Mark("(") => {
+                let is_function = matches!(before, Some(Word::Mark("#") | Word::Name("#")));
+                open.push(!is_function && next.is_some_and(is_always));
+            }
+            Word::Mark("[" | "{") => open.push(true),
+            Word::Mark(")" | "]" | "}") => drop(open.pop()),
+            Word::Name("comment") if is_head => {
+                at = end_of_list(words, at);
+                open.pop();
+            }
             Word::Name("require" | "include") if is_head => {
                 if let Some(Word::Text(Some(name))) = next {
-                    found.push(Required { name, line: *line });
+                    found.push(Required { name, line: *line, always });
                 }
             }
             Word::Name("require") => return None,
@@ -175,6 +209,13 @@ fn in_fennel<'a>(words: &[(Word<'a>, usize)]) -> Option<Vec<Required<'a>>> {
         }
     }
     Some(found)
+}
+
+/// Whether a list that begins so carries out everything that is in it.
+fn is_always(head: Word<'_>) -> bool {
+    const HEADS: [&str; 11] =
+        ["require", "include", "local", "global", "var", "let", "do", ".", ":", "..", "values"];
+    matches!(head, Word::Name(name) if HEADS.contains(&name)) || head == Word::Mark("(")
 }
 
 /// Behind the list in which `at` stands.
@@ -223,6 +264,36 @@ mod tests {
             ("pcall(require, 'a') require('b')", vec![]),
         ] {
             assert_eq!(names(Lang::Lua, text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_script_may_be_ready_for_is_no_error() {
+        let always = |lang, text| required(lang, text).iter().map(|found| found.always).collect::<Vec<_>>();
+        for (text, expected) in [
+            ("local a = require 'a' if x then require 'b' end require 'c'", vec![true, false, true]),
+            ("pcall(function() return require('a') end) return require('b')", vec![false, true]),
+            (
+                "for _ = 1, 2 do require 'a' end while x do require 'b' end require 'c'",
+                vec![false, false, true],
+            ),
+            ("repeat require 'a' until x.end_ require 'b' x['end'] = require 'c'", vec![false, true, true]),
+            ("local a = x or require 'a'", vec![false]),
+            ("_G.require = f require 'a'", vec![]),
+            ("_G['require'] = f require 'a'", vec![]),
+        ] {
+            assert_eq!(always(Lang::Lua, text), expected, "{text}");
+        }
+        for (text, expected) in [
+            ("(local {: a} (require :a)) (let [b (require :b)] (b))", vec![true, true]),
+            ("((. (require :a) :f))", vec![true]),
+            (
+                "(if x (require :a)) (pcall #(require :b)) (fn f [] (require :c)) (require :d)",
+                vec![false, false, false, true],
+            ),
+            ("(comment (if (require :a))) (require :b)", vec![true]),
+        ] {
+            assert_eq!(always(Lang::Fennel, text), expected, "{text}");
         }
     }
 

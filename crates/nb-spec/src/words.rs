@@ -121,8 +121,8 @@ impl<'a> Cursor<'a> {
         let (mut escaped, mut skips_blanks, mut plain) = (false, false, true);
         let end = inner.find(|c: char| {
             if escaped {
-                // `\z` of Lua goes on behind the next line breaks.
-                (escaped, skips_blanks) = (false, ends_with_line && c == 'z');
+                // `\z` of Lua goes on behind the next line breaks. A line break of two characters is escaped as one.
+                (escaped, skips_blanks) = (c == '\r', ends_with_line && c == 'z');
                 return false;
             }
             skips_blanks &= c.is_whitespace();
