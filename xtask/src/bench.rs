@@ -6,6 +6,7 @@ use crate::shell::{self, cargo};
 const PARTS: &[(&str, &str, &str)] = &[
     ("sandbox", "nb-sandbox", "tool calls, beside native Lua and other kinds of isolation"),
     ("store", "nb-store", "durable records"),
+    ("provider", "nb-provider", "streamed answers of language models, beside a provider's own client"),
     ("daemon", "nb-tests", "the daemon and nbctl as whole processes, beside Python"),
 ];
 

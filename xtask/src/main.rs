@@ -2,7 +2,7 @@
 //!
 //! # Layout
 //!
-//! - `test`: everything that must pass, with its set-up in `packages`.
+//! - `test`: everything that must pass, with its set-up in `packages` and `oracles`, which is a command as well.
 //! - `demo`, `guest`, `man`: run what other crates do.
 //! - `bench`: the figures of the README; `soak`: whether they stay.
 //! - `shell`: runs programs and says what it does.
@@ -13,6 +13,7 @@ mod bench;
 mod demo;
 mod guest;
 mod man;
+mod oracles;
 mod packages;
 mod shell;
 mod soak;
@@ -24,9 +25,10 @@ const HELP: &str = "\
 cargo xtask COMMAND
 
   test             install what the tests need, then check format and lints and run all tests
+  oracles          install what the tests of nb-provider compare with: the providers' official SDKs
   demo             build the release binaries and run `nbctl demo`; also `cargo demo`
   guest [--check]  build the sandbox's guest from C; --check compares it with the committed one
-  bench [PART]     print the project's figures; PART is sandbox, store or daemon
+  bench [PART]     print the project's figures; PART is sandbox, store, provider or daemon
   soak [CALLS] [--threads N] [--out FILE]
                    make a million calls (in steps of 100,000 a thread) with mixed outcomes; memory and
                    time must stay as they were; the chart goes to target/soak.svg
@@ -37,6 +39,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     let result = match words[..] {
         ["test"] => test::run(),
+        ["oracles"] => oracles::install().map_or(Ok(()), Err),
         ["demo", ref rest @ ..] => demo::run(rest),
         ["guest"] => guest::run(&[]),
         ["guest", "--check"] => guest::run(&["--check"]),

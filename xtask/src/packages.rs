@@ -22,6 +22,11 @@ const NEEDS: &[Need] = &[
         tests: "signatures against minisign itself",
     },
     Need { package: "curl", present: || which("curl").is_some(), tests: "webhooks with a real client" },
+    Need {
+        package: "python3-venv",
+        present: || python_can(&["ensurepip", "venv"]),
+        tests: "providers against their official SDKs",
+    },
     Need { package: "clang-22", present: || which("clang-22").is_some(), tests: "the guest's rebuild" },
     Need { package: "lld-22", present: || which("wasm-ld-22").is_some(), tests: "the guest's rebuild" },
     Need {
@@ -35,6 +40,15 @@ const NEEDS: &[Need] = &[
         tests: "the guest's rebuild",
     },
 ];
+
+/// Whether Python is there, with these modules.
+fn python_can(modules: &[&str]) -> bool {
+    Command::new("python3")
+        .args(["-c", &format!("import {}", modules.join(", "))])
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
 
 /// Installs what is missing, when it can. Gives a line for each thing that is not tested.
 pub(crate) fn install() -> Vec<String> {

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
-use crate::packages;
 use crate::shell::{cargo, green, red, root, run_into, which, yellow};
+use crate::{oracles, packages};
 
 /// A step, and what came of it.
 struct Step {
@@ -25,6 +25,7 @@ struct Counts {
 /// Runs all steps; goes on after one that failed, so that one run shows everything.
 pub(crate) fn run() -> Result<(), String> {
     let mut counts = Counts { skipped: packages::install(), ..Counts::default() };
+    counts.skipped.extend(oracles::install());
     let logs = root().join("target/xtask");
     fs::create_dir_all(&logs).map_err(|error| format!("{}: {error}", logs.display()))?;
     let mut steps = Vec::new();

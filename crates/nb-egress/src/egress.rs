@@ -12,7 +12,7 @@ use crate::pinned::PinnedClients;
 use crate::redirect::{Hop, leads_on};
 use crate::tls::Tls;
 use crate::{
-    EgressError, HostRule, Request, Resolve, Response, SystemResolver, failure, guard, response, secret,
+    EgressError, HostRule, Incoming, Request, Resolve, Response, SystemResolver, failure, guard, secret,
 };
 
 /// What the operator decides.
@@ -94,28 +94,64 @@ impl Egress {
     /// Each [`EgressError`] but those of parsing and setting up; none holds a secret's value.
     pub async fn fetch(&self, request: Request) -> Result<Response, EgressError> {
         let mask = Mask::new(&request.secrets);
-        let answer = self.0.fetch(&request, &mask).await;
-        if let Err(error) = &answer
-            && error.is_refusal()
-        {
-            let error = mask.text(&error.to_string());
-            tracing::debug!(error, "outbound request refused");
-        }
-        answer.map_err(|error| error.masked(&mask))
+        told(self.0.fetch(&request, &mask).await, &mask)
     }
+
+    /// Sends the request, follows its redirects and gives the answer as soon as its head is there; the body is read
+    /// from it piece by piece. Any HTTP status is an answer.
+    ///
+    /// The timeout of the request ends with the head: how long to wait for the next piece is the reader's decision.
+    ///
+    /// # Errors
+    /// As [`Egress::fetch`], but for those of the body, which reading it gives.
+    pub async fn open(&self, request: Request) -> Result<Incoming, EgressError> {
+        let mask = Mask::new(&request.secrets);
+        let answer = told(self.0.open(&request, &mask).await, &mask)?;
+        Ok(Incoming::new(answer.response, answer.host, request.max_bytes, mask))
+    }
+}
+
+/// Hides secrets in an error, and logs it when it is a refusal.
+fn told<T>(answer: Result<T, EgressError>, mask: &Mask) -> Result<T, EgressError> {
+    if let Err(error) = &answer
+        && error.is_refusal()
+    {
+        let error = mask.text(&error.to_string());
+        tracing::debug!(error, "outbound request refused");
+    }
+    answer.map_err(|error| error.masked(mask))
+}
+
+/// The head of the last hop's answer; its body is not read yet.
+struct Head {
+    response: reqwest::Response,
+    host: String,
 }
 
 impl Inner {
     async fn fetch(&self, request: &Request, mask: &Mask) -> Result<Response, EgressError> {
         let hop = first_hop(request)?;
         let host = guard::host_of(&hop.url);
-        match tokio::time::timeout(request.timeout, self.follow(hop, request, mask)).await {
+        let whole = async {
+            let Head { response, host } = self.follow(hop, request, mask).await?;
+            Response::read(response, &host, request.max_bytes, mask).await
+        };
+        match tokio::time::timeout(request.timeout, whole).await {
             Ok(answer) => answer,
             Err(_) => Err(EgressError::Timeout { host, limit: request.timeout }),
         }
     }
 
-    async fn follow(&self, first: Hop, request: &Request, mask: &Mask) -> Result<Response, EgressError> {
+    async fn open(&self, request: &Request, mask: &Mask) -> Result<Head, EgressError> {
+        let hop = first_hop(request)?;
+        let host = guard::host_of(&hop.url);
+        match tokio::time::timeout(request.timeout, self.follow(hop, request, mask)).await {
+            Ok(head) => head,
+            Err(_) => Err(EgressError::HeadTimeout { host, limit: request.timeout }),
+        }
+    }
+
+    async fn follow(&self, first: Hop, request: &Request, mask: &Mask) -> Result<Head, EgressError> {
         let mut hop = first;
         let mut from: Option<String> = None;
         let mut followed = 0;
@@ -128,18 +164,18 @@ impl Inner {
             })?;
             secret_sent |= has_secret;
             let host = ready.host.clone();
-            let answer = self.send(ready).await?;
-            let status = answer.status();
+            let response = self.send(ready).await?;
+            let status = response.status();
             // A redirect may have put a secret into the host.
             let named = mask.text(&host);
             tracing::debug!(method = %hop.method, host = named, status = status.as_u16(), "outbound answer");
 
-            let location = answer.headers().get(LOCATION).filter(|_| leads_on(status));
+            let location = response.headers().get(LOCATION).filter(|_| leads_on(status));
             let Some(location) = location.filter(|_| request.max_redirects > 0) else {
-                if secret_sent && let Some(encoding) = response::encoding(answer.headers()) {
+                if secret_sent && let Some(encoding) = crate::response::encoding(response.headers()) {
                     return Err(EgressError::Encoded { host, encoding });
                 }
-                return Response::read(answer, &host, request.max_bytes, mask).await;
+                return Ok(Head { response, host });
             };
             let here = guard::shown(&hop.url);
             if followed == request.max_redirects {

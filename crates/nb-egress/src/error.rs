@@ -119,6 +119,9 @@ pub enum EgressError {
     /// The request as a whole took too long.
     #[error("no complete answer from host {host} within {limit:?}, redirects and body included")]
     Timeout { host: String, limit: Duration },
+    /// The head of the answer took too long.
+    #[error("no answer from host {host} within {limit:?}")]
+    HeadTimeout { host: String, limit: Duration },
     /// The body is larger than the request allows.
     #[error("the response of host {host} is larger than the limit of {cap} bytes")]
     TooLarge { host: String, cap: u64 },
@@ -138,6 +141,7 @@ impl EgressError {
             | Self::NoAnswer { .. }
             | Self::Interrupted { .. }
             | Self::Timeout { .. }
+            | Self::HeadTimeout { .. }
             | Self::TooLarge { .. }
             | Self::TooManyRedirects { .. }
             | Self::Setup { .. }
@@ -173,6 +177,7 @@ impl EgressError {
             | Self::ResolvesToNotPublic { host, .. }
             | Self::ConnectTimeout { host, .. }
             | Self::Timeout { host, .. }
+            | Self::HeadTimeout { host, .. }
             | Self::TooLarge { host, .. } => vec![host],
             Self::Dns { host, cause }
             | Self::Connect { host, cause }

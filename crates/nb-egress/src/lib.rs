@@ -5,6 +5,7 @@
 //!
 //! # Layout
 //! - [`Request`] and [`Response`] (`request.rs`, `response.rs`): what goes in and what comes out.
+//! - [`Incoming`] (`incoming.rs`): an answer whose body is still on its way.
 //! - [`HostPattern`], [`HostRule`], [`HostScope`] (`host.rs`): hosts in words, and whether a URL is one of them.
 //! - `address.rs`: [`refusal`], which addresses are not public, and why.
 //! - `resolve.rs`: names to addresses, as a trait that tests replace.
@@ -23,7 +24,8 @@
 //! - Every hop of a redirect goes through the same scope and address checks as the first.
 //! - A secret is filled in after those checks, for its own hosts, and no response or error carries its value.
 //! - Only the values of headers are filled in. A body and a URL may hold text of anybody.
-//! - Never more than `max_bytes` of a body are kept, never longer than `timeout` is waited.
+//! - Never more than `max_bytes` of a body are kept, never longer than `timeout` is waited (for the head alone, when the
+//!   body is read piece by piece).
 //! - No system proxy, no cookies, no decompression.
 
 mod address;
@@ -33,6 +35,7 @@ mod failure;
 mod guard;
 mod header;
 mod host;
+mod incoming;
 mod mask;
 mod pinned;
 mod redirect;
@@ -46,6 +49,7 @@ pub use address::refusal;
 pub use egress::{Egress, EgressConfig};
 pub use error::EgressError;
 pub use host::{HostPattern, HostRule, HostScope};
+pub use incoming::Incoming;
 pub use request::{DEFAULT_MAX_BYTES, DEFAULT_MAX_REDIRECTS, DEFAULT_TIMEOUT, Request};
 pub use resolve::{Resolve, SystemResolver};
 pub use response::Response;

@@ -60,7 +60,7 @@ pub(crate) fn encoding(headers: &HeaderMap) -> Option<String> {
     names.find(|name| !name.trim().is_empty() && !name.trim().eq_ignore_ascii_case("identity"))
 }
 
-fn readable(headers: &HeaderMap, mask: &Mask) -> Vec<(String, String)> {
+pub(crate) fn readable(headers: &HeaderMap, mask: &Mask) -> Vec<(String, String)> {
     let lossy = |value: &[u8]| String::from_utf8_lossy(&mask.bytes(value.to_vec())).into_owned();
     headers.iter().map(|(name, value)| (mask.text(name.as_str()), lossy(value.as_bytes()))).collect()
 }

@@ -1,0 +1,200 @@
+//! A provider section with its variables filled in.
+
+use std::collections::BTreeMap;
+
+use nb_egress::HostPattern;
+use nb_spec::ProviderSection;
+use serde_json::{Map, Value};
+
+use crate::environment::{Environment, Variable};
+use crate::error::{ErrorKind, ProviderError};
+use crate::{ProviderId, settings};
+
+/// A provider section that is ready for use.
+#[derive(Clone)]
+pub(crate) struct Section {
+    pub provider: ProviderId,
+    credentials: BTreeMap<String, Credential>,
+    /// Without what is null.
+    pub settings: Map<String, Value>,
+    pub options: Map<String, Value>,
+    /// Hosts that the variables in the settings may be sent to, by variable.
+    pub limited: Vec<(String, Vec<HostPattern>)>,
+}
+
+/// One value of `credentials`.
+#[derive(Clone)]
+pub(crate) enum Credential {
+    /// It is known; the variable that it came from, when it came from one.
+    Known { variable: Option<String>, value: Variable },
+    /// It names a variable that is not set.
+    Unset { variable: String },
+}
+
+impl Section {
+    pub fn new(section: &ProviderSection, environment: &dyn Environment) -> Result<Self, ProviderError> {
+        let provider: ProviderId = section.id.parse().map_err(|()| unknown(&section.id))?;
+        let fail = |message: String| ProviderError::new(provider, ErrorKind::Setup, message);
+        let mut credentials = BTreeMap::new();
+        for (key, value) in &section.credentials {
+            let text = match value {
+                Value::Null => continue,
+                Value::String(text) => text.clone(),
+                Value::Number(number) => number.to_string(),
+                _ => return Err(fail(format!("provider.credentials.{key} must be a text"))),
+            };
+            let credential = match variable_name(&text) {
+                None => Credential::Known { variable: None, value: Variable { value: text, hosts: None } },
+                Some(name) => match environment.variable(name).map_err(fail)? {
+                    Some(value) if !value.value.is_empty() => {
+                        Credential::Known { variable: Some(name.to_owned()), value }
+                    }
+                    _ => Credential::Unset { variable: name.to_owned() },
+                },
+            };
+            // `file_contents` is written with an underscore in the specification, the others with a hyphen.
+            let name = key.replace('_', "-");
+            if credentials.insert(name.clone(), credential).is_some() {
+                return Err(fail(format!("provider.credentials has `{name}` twice, with `-` and with `_`")));
+            }
+        }
+        let mut limited = Vec::new();
+        let settings = filled_map(&section.settings, environment, &mut limited).map_err(fail)?;
+        let settings = settings::without_nulls(settings);
+        let options = filled_map(&section.options, environment, &mut limited).map_err(fail)?;
+        Ok(Self { provider, credentials, settings, options, limited })
+    }
+
+    /// A credential that may be left out, as one is whose variable is not set.
+    pub fn optional(&self, key: &str) -> Option<&Variable> {
+        match self.credentials.get(key)? {
+            Credential::Known { value, .. } => Some(value),
+            Credential::Unset { .. } => None,
+        }
+    }
+
+    /// The variable behind a credential, set or not.
+    pub fn variable_of(&self, key: &str) -> Option<&str> {
+        match self.credentials.get(key)? {
+            Credential::Known { variable, .. } => variable.as_deref(),
+            Credential::Unset { variable } => Some(variable),
+        }
+    }
+
+    /// A credential that the provider cannot do without.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Setup`], with the variable to set when the section names one.
+    pub fn required(&self, key: &str, usual_variable: &str) -> Result<&Variable, ProviderError> {
+        self.optional(key).ok_or_else(|| match self.variable_of(key) {
+            Some(variable) => ProviderError::new(
+                self.provider,
+                ErrorKind::Setup,
+                format!(
+                    "there is no key: provider.credentials.{key} is ENV/{variable}, and {variable} is not set"
+                ),
+            )
+            .hinting(format!("set {variable} to your key")),
+            None => ProviderError::new(
+                self.provider,
+                ErrorKind::Setup,
+                format!("there is no key: provider.credentials has no `{key}`"),
+            )
+            .hinting(format!(
+                "add `{key}: ENV/{usual_variable}` to provider.credentials, and set {usual_variable}"
+            )),
+        })
+    }
+
+    /// An error of this section.
+    pub fn fail(&self, message: impl Into<String>) -> ProviderError {
+        ProviderError::new(self.provider, ErrorKind::Setup, message)
+    }
+
+    /// The model, from the settings or the options, as the provider has it.
+    pub fn model(&self, place: &str) -> Result<String, ProviderError> {
+        let map = if place == "options" { &self.options } else { &self.settings };
+        match map.get("model") {
+            Some(Value::String(model)) if !model.is_empty() => Ok(model.clone()),
+            Some(other) if !other.is_null() => {
+                Err(self.fail(format!("provider.{place}.model must be a text")))
+            }
+            _ => Err(self
+                .fail(format!("provider.{place} has no `model`"))
+                .hinting("name the model that is to answer")),
+        }
+    }
+
+    /// Refuses settings whose place on the wire is taken by the conversation.
+    pub fn refuse_settings(&self, taken: &[&str]) -> Result<(), ProviderError> {
+        match taken.iter().find(|key| self.settings.contains_key(**key)) {
+            Some(key) => Err(self
+                .fail(format!("provider.settings.{key} cannot be set: the conversation itself goes there"))),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether an answer may be streamed, as far as the section says: false only when it says so.
+    pub fn streams(&self) -> bool {
+        let says_no = |map: &Map<String, Value>| map.get("stream") == Some(&Value::Bool(false));
+        !says_no(&self.settings) && !says_no(&self.options)
+    }
+}
+
+/// The name in a scalar that is `ENV`, one separator and a name: the whole scalar, so that no sentence that begins with
+/// these letters is taken for one.
+pub(crate) fn variable_name(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix("ENV")?;
+    let separator = rest.chars().next()?;
+    let name = rest.get(separator.len_utf8()..)?;
+    let begins = name.chars().next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
+    let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    (!separator.is_ascii_alphanumeric() && begins && plain).then_some(name)
+}
+
+/// The mapping with variables in place of their names. What names a variable that is not set becomes null: it counts as
+/// absent.
+fn filled_map(
+    map: &Map<String, Value>,
+    environment: &dyn Environment,
+    limited: &mut Vec<(String, Vec<HostPattern>)>,
+) -> Result<Map<String, Value>, String> {
+    map.iter().map(|(key, item)| Ok((key.clone(), filled(item, environment, limited)?))).collect()
+}
+
+fn filled(
+    value: &Value,
+    environment: &dyn Environment,
+    limited: &mut Vec<(String, Vec<HostPattern>)>,
+) -> Result<Value, String> {
+    Ok(match value {
+        Value::String(text) => match variable_name(text) {
+            None => value.clone(),
+            Some(name) => match environment.variable(name)? {
+                None => Value::Null,
+                Some(variable) => {
+                    limited.extend(variable.hosts.map(|hosts| (name.to_owned(), hosts)));
+                    Value::String(variable.value)
+                }
+            },
+        },
+        Value::Array(items) => {
+            let items: Result<_, String> =
+                items.iter().map(|item| filled(item, environment, limited)).collect();
+            Value::Array(items?)
+        }
+        Value::Object(map) => Value::Object(filled_map(map, environment, limited)?),
+        other => other.clone(),
+    })
+}
+
+fn unknown(id: &str) -> ProviderError {
+    let known: Vec<&str> = ProviderId::ALL.into_iter().map(ProviderId::name).collect();
+    let message = if id.is_empty() {
+        "provider.id is missing".to_owned()
+    } else {
+        format!("there is no provider `{id}`")
+    };
+    ProviderError::new(None, ErrorKind::Setup, message)
+        .hinting(format!("provider.id is one of: {}", known.join(", ")))
+}

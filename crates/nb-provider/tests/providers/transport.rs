@@ -1,0 +1,125 @@
+//! What is the same for all providers: waiting, asking again, giving up.
+
+use std::time::Duration;
+
+use nb_provider::ErrorKind;
+use serde_json::json;
+
+use crate::support::*;
+
+const DONE: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"yes\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
+
+fn section(address: &str, options: &str) -> String {
+    format!(
+        "id: openai\ncredentials: {{address: '{address}', access-token: {SECRET}}}\nsettings: {{model: m}}\noptions: {{{options}}}"
+    )
+}
+
+fn busy(wait: &str) -> Reply {
+    Reply::json(429, &json!({"error": {"message": "slow down"}})).header("retry-after", wait)
+}
+
+#[tokio::test]
+async fn a_busy_provider_is_asked_again_when_it_says() {
+    let server = Server::new([busy("0.01"), Reply::Close, Reply::events(DONE)]).await;
+    let (answer, _) = ask(&provider(&section(&server.address, "")).unwrap(), &user("Hi"), true).await;
+    assert_eq!(answer.unwrap().text, "yes");
+    assert_eq!(server.received().len(), 3);
+}
+
+#[tokio::test]
+async fn a_provider_that_stays_busy_is_given_up_with_its_words() {
+    let server = Server::new([busy("0.01")]).await;
+    let error = ask(&provider(&section(&server.address, "retries: 1")).unwrap(), &user("Hi"), true)
+        .await
+        .0
+        .unwrap_err();
+    assert_eq!((error.message.as_str(), error.status), ("slow down", Some(429)));
+    assert_eq!(error.retry_after, Some(Duration::from_millis(10)));
+    assert_eq!(server.received().len(), 2);
+}
+
+#[tokio::test]
+async fn a_long_wait_is_told_and_not_waited() {
+    let server = Server::new([busy("3600")]).await;
+    let error =
+        ask(&provider(&section(&server.address, "")).unwrap(), &user("Hi"), true).await.0.unwrap_err();
+    assert_eq!(error.retry_after, Some(Duration::from_secs(3600)));
+    assert_eq!(server.received().len(), 1);
+}
+
+#[tokio::test]
+async fn nothing_is_asked_again_after_the_first_byte_or_when_it_would_not_help() {
+    let half = Reply::events(&DONE[..DONE.len() - 20]).ending(Ends::Broken);
+    for reply in [half, Reply::json(400, &json!({"error": {"message": "no"}}))] {
+        let server = Server::new([reply]).await;
+        ask(&provider(&section(&server.address, "")).unwrap(), &user("Hi"), true).await.0.unwrap_err();
+        assert_eq!(server.received().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_provider_that_is_silent_is_not_waited_for_longer_than_said() {
+    let begun = Reply::events(DONE.split_inclusive("\n\n").next().unwrap()).ending(Ends::Never);
+    for (reply, options, words) in
+        [(Reply::Silence, "timeout: 0.05, retries: 0", "50ms"), (begun, "idle_timeout: 0.05", "idle_timeout")]
+    {
+        let server = Server::new([reply]).await;
+        let error = ask(&provider(&section(&server.address, options)).unwrap(), &user("Hi"), true)
+            .await
+            .0
+            .unwrap_err();
+        assert_eq!(error.kind, ErrorKind::TimedOut);
+        assert!(error.to_string().contains(words), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn whoever_goes_away_closes_the_connection() {
+    let server = Server::new([Reply::events(": hello\n\n").ending(Ends::Never)]).await;
+    let bot = provider(&section(&server.address, "")).unwrap();
+    let chat = user("Hi");
+    let mut ignore = |_: nb_provider::Delta<'_>| {};
+    let asked = bot.ask(&chat, true, &mut ignore);
+    tokio::select! {
+        _ = asked => panic!("there was no answer"),
+        () = server.came(1) => {}
+    }
+    tokio::time::timeout(Duration::from_secs(5), server.closed()).await.expect("the connection is closed");
+}
+
+#[tokio::test]
+async fn a_provider_that_moved_is_not_followed() {
+    let server =
+        Server::new([Reply::json(308, &json!({})).header("location", "https://elsewhere.example/")]).await;
+    let error =
+        ask(&provider(&section(&server.address, "")).unwrap(), &user("Hi"), true).await.0.unwrap_err();
+    assert!(error.to_string().contains("moved to https://elsewhere.example/"), "{error}");
+}
+
+#[tokio::test]
+async fn a_page_in_place_of_an_answer_is_told() {
+    let page = Reply::stream("text/html", "<html>\n<body>Sign in</body></html>");
+    let server = Server::new([page]).await;
+    let error = ask(&provider(&section(&server.address, "retries: 0")).unwrap(), &user("Hi"), false)
+        .await
+        .0
+        .unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Malformed);
+    assert!(error.to_string().contains("Sign in"), "{error}");
+}
+
+#[test]
+fn a_wrong_address_or_option_says_what_is_right() {
+    for (yaml, words) in [
+        (section("localhost:80", ""), "neither http nor https"),
+        (section("http://u:secret@localhost", ""), "user name"),
+        (section("http://h?x=1", ""), "`?`"),
+        (section("http://h", "retries: -1"), "0 to 10"),
+        (section("http://h", "timeout: soon"), "seconds"),
+        (section("http://h", "prices: {input: 1}"), "output"),
+    ] {
+        let error = provider(&yaml).err().unwrap().to_string();
+        assert!(error.contains(words) && !error.contains("secret@"), "{error}");
+    }
+}
