@@ -96,6 +96,11 @@ fn every_command_gives_one_json_document() {
     has(&ask("completions", &["bash"]), "script");
     assert_eq!(ask("uninstall", &["bot", "--purge"])["purged"], true);
 
+    let bot = "provider: {id: scripted, options: {turns: [{answer: Hello!}]}}";
+    std::fs::write(daemon.path().join("talks.yml"), bot).unwrap();
+    assert_eq!(ask("provider ask", &["talks.yml", "Hi"])["text"], "Hello!");
+    // It serves until it is ended: tests/tests/providers.rs.
+    done.insert("provider serve-script".to_owned());
     // It makes a home of its own and is tried as a whole.
     done.insert("demo".to_owned());
     assert_eq!(done, commands(&daemon, &[]), "a command is not tried here");

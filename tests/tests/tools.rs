@@ -51,7 +51,7 @@ fn parameters_are_checked_by_the_schema() {
     run(&["-p", "n=3"]).success().stdout_contains("3");
     run(&[]).fails(1).stderr_contains("needs `n`");
     run(&["-p", "n=many"]).fails(1).stderr_contains("`n` is \"many\", and must be a whole number");
-    run(&["-p", "n=0"]).fails(1).stderr_contains("n: 0 is less than the minimum of 1");
+    run(&["-p", "n=0"]).fails(1).stderr_contains("`n` is 0, and must be at least 1");
     run(&["-p", "n=1", "--input", "[1]"]).fails(2).stderr_contains("its parameters");
     // A text stays a text, whatever it looks like.
     daemon.install(&Agent::new("text").tool_with(

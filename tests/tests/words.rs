@@ -3,8 +3,8 @@
 use nb_tests::{Agent, Daemon, Home};
 use serde_json::json;
 
-/// Pretends to be another line of the log, and clears the screen in two ways.
-const SLY: &str = "hello\r\n2026-01-01T00:00:00Z  INFO nanobotd: all is well\u{1b}[2J\u{9b}2J";
+/// Pretends to be another line of the log, clears the screen in two ways, and pretends to be what a command says.
+const SLY: &str = "hello\r\n2026-01-01T00:00:00Z  INFO nanobotd: all is well\u{1b}[2J\u{9b}2J\n  outcome     done\nerror: disk full\nhint: run this";
 
 fn sly() -> Agent {
     let source =
@@ -32,7 +32,7 @@ fn daemon_of_sly() -> (Daemon, [String; 2]) {
 fn an_agent_cannot_write_a_line_of_the_daemons_log() {
     let (daemon, _) = daemon_of_sly();
     let log = daemon.log();
-    let escaped = r"hello\r\n2026-01-01T00:00:00Z  INFO nanobotd: all is well\x1b[2J\u{9b}2J";
+    let escaped = r"hello\r\n2026-01-01T00:00:00Z  INFO nanobotd: all is well\x1b[2J\u{9b}2J\n  outcome";
     assert!(log.contains(escaped), "{log}");
     assert!(!log.lines().any(|line| line.starts_with("2026-01-01T00:00:00Z")), "{log}");
     assert!(!log.contains(|c: char| c.is_control() && c != '\n'), "{log:?}");
@@ -55,9 +55,10 @@ fn an_agent_can_neither_steer_a_terminal_nor_write_a_line_of_a_command() {
         let ended = daemon.nbctl(words);
         let written = format!("{}{}", ended.stdout, ended.stderr);
         assert!(!written.contains(|c: char| c.is_control() && c != '\n'), "{words:?}: {written:?}");
-        // An error is told with its lines: those that follow the first one are not of a log.
-        if words[0] != "run" {
-            assert!(!written.lines().any(|line| line.starts_with("2026-01-01T00")), "{words:?}: {written}");
+        // An error is told with its lines: those that follow the first one are marked.
+        for forged in ["2026-01-01T00", "outcome", "error: disk full", "hint: run this"] {
+            let passes = |line: &str| line.trim_start().starts_with(forged);
+            assert!(!written.lines().any(passes), "{words:?}: {written}");
         }
     }
     let logs = daemon.nbctl(&["logs", &said]).success();
@@ -87,14 +88,14 @@ fn an_error_is_one_line_of_a_table_with_its_source_below() {
             .chain("only", "  - {id: one, tool: tool}"),
     );
     let ended = daemon.nbctl(&["run", "wrong"]).fails(1);
-    ended.clone().stderr_contains("\n  3 | return a.b.c\n    |        ^\n");
+    ended.clone().stderr_contains("\n|   3 | return a.b.c\n|     |        ^\n");
     let run = daemon.runs("wrong")[0]["id"].as_str().unwrap().to_owned();
     let place = "step `one`: tool `tool`: tools/tool.lua:3:8: ";
 
     let shown = daemon.nbctl(&["run-show", &run]).success();
     let row = shown.stdout.lines().find(|line| line.starts_with("  error ")).unwrap();
     assert!(row.contains(place) && !row.contains("return a.b.c") && !row.contains(r"\n"), "{shown}");
-    assert!(shown.stdout.contains("\n\n    3 | return a.b.c\n      |        ^\n"), "{shown}");
+    assert!(shown.stdout.contains("\n\n  |   3 | return a.b.c\n  |     |        ^\n"), "{shown}");
 
     let logs = daemon.nbctl(&["logs", &run]).success();
     let last = logs.stdout.lines().last().unwrap();

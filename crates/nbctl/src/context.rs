@@ -20,6 +20,8 @@ pub(crate) struct Context {
     pub output: Output,
     /// The run that is waited for: it goes on when this process is interrupted.
     pub waits_for: OnceCell<String>,
+    /// Set when a run was asked for: whether it began is known with its id.
+    pub asked_to_run: OnceCell<()>,
 }
 
 impl Context {
@@ -29,6 +31,7 @@ impl Context {
             places: Places::find(globals, |name| std::env::var(name).ok()),
             output: Output::stdout(globals.json),
             waits_for: OnceCell::new(),
+            asked_to_run: OnceCell::new(),
         }
     }
 

@@ -11,7 +11,7 @@ use nb_package::error::{KeyError, PackageError, SignatureError};
 use nb_spec::{Problems, Severity};
 use serde_json::{Value, json};
 
-use crate::text;
+use crate::text::{self, Told};
 
 /// Why a command did not do what it was asked for.
 #[derive(Debug, thiserror::Error)]
@@ -68,6 +68,9 @@ pub(crate) enum Error {
     /// Ctrl-C, or SIGTERM.
     #[error("cancelled")]
     Cancelled,
+    /// The same when a run was asked for and its id is not known yet.
+    #[error("the run may have begun")]
+    MayGoOn,
     /// The same while a run was waited for.
     #[error("the run goes on in the daemon")]
     GoesOn {
@@ -98,7 +101,7 @@ impl Error {
             Self::Api(error) => error.kind.exit_code(),
             Self::Stdout(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
             Self::Run(run) if run.status == "cancelled" => 130,
-            Self::Cancelled | Self::GoesOn { .. } => 130,
+            Self::Cancelled | Self::MayGoOn | Self::GoesOn { .. } => 130,
             _ => 1,
         }
     }
@@ -108,7 +111,7 @@ impl Error {
         if self.is_silent() {
             return String::new();
         }
-        if let (Self::GoesOn { .. }, Some(hint)) = (self, self.hint()) {
+        if let (Self::GoesOn { .. } | Self::MayGoOn, Some(hint)) = (self, self.hint()) {
             return format!("{}\n", text::block(&format!("{self}; {hint}")));
         }
         let mut out = String::new();
@@ -162,6 +165,7 @@ impl Error {
         match self {
             Self::Api(error) => error.hint.clone(),
             Self::GoesOn { run } => Some(format!("look: nbctl run-show {run}; end it: nbctl cancel {run}")),
+            Self::MayGoOn => Some("look: nbctl runs".to_owned()),
             Self::Run(run) => Some(format!("`nbctl run-show {}` shows everything that happened", run.id)),
             _ => None,
         }
@@ -182,7 +186,11 @@ fn package_failure(path: &Path, source: &PackageError) -> String {
 
 fn run_failure(run: &RunView) -> String {
     match &run.error {
-        Some(error) => format!("{error}\nrun {} of {} {}", run.id, run.agent, run.status),
+        Some(error) => {
+            let told = Told::new(error);
+            let below = told.below().map(|below| format!("\n{below}")).unwrap_or_default();
+            format!("{}{below}\nrun {} of {} {}", told.first, run.id, run.agent, run.status)
+        }
         None if !matches!(run.status.as_str(), "failed" | "cancelled") => format!(
             "the daemon stopped before run {} of {} had ended; after its next start it goes on, or ends as failed",
             run.id, run.agent

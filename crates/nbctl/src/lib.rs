@@ -79,6 +79,7 @@ fn carry_out(cli: Cli) -> Result<(), Error> {
             result = cli.command.run(&context) => result,
             Ok(()) = interrupted() => Err(match context.waits_for.get() {
                 Some(run) => Error::GoesOn { run: run.clone() },
+                None if context.asked_to_run.get().is_some() => Error::MayGoOn,
                 None => Error::Cancelled,
             }),
         }

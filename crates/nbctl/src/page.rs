@@ -116,6 +116,16 @@ impl Page {
         self.out.push_str(&drawn);
     }
 
+    /// A text of others. When it has several lines each gets a mark, so that none can pass for a line of ours.
+    pub fn quote(&mut self, indent: usize, content: &str) {
+        if content.contains('\n') {
+            let marked: Vec<String> = content.lines().map(|line| format!("| {line}")).collect();
+            self.block(indent, &marked.join("\n"));
+        } else {
+            self.block(indent, content);
+        }
+    }
+
     /// Several lines, each indented by so many spaces.
     pub fn block(&mut self, indent: usize, content: &str) {
         for line in text::block(content).lines() {

@@ -30,15 +30,14 @@ pub(crate) fn folded(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// An error taken apart, as tools of an agent tell them.
+/// An error taken apart, as tools of an agent tell them. Its words are the agent's: below the first line each gets a mark,
+/// so that none can pass for a line of ours.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Told<'e> {
     /// Where, and what.
     pub first: &'e str,
-    /// The lines below it: lines of the source, with a caret under the place.
-    pub excerpt: Vec<&'e str>,
-    /// What to do about it.
-    pub hint: Option<&'e str>,
+    /// The lines below it: lines of the source, with a caret under the place, and a hint.
+    rest: Vec<&'e str>,
 }
 
 impl<'e> Told<'e> {
@@ -46,16 +45,19 @@ impl<'e> Told<'e> {
     pub fn new(error: &'e str) -> Self {
         let mut lines = error.lines();
         let first = lines.next().unwrap_or_default();
-        let mut excerpt: Vec<&str> = lines.collect();
-        let hint = excerpt.last().and_then(|last| last.strip_prefix("hint: "));
-        excerpt.truncate(excerpt.len() - usize::from(hint.is_some()));
-        Self { first, excerpt, hint }
+        Self { first, rest: lines.collect() }
     }
 
-    /// What of it is worth a line.
+    /// The first line, with a mark when there are more.
     pub fn in_one_line(&self) -> String {
-        let hint = self.hint.map(|hint| format!("; hint: {hint}")).unwrap_or_default();
-        format!("{}{hint}", self.first)
+        let more = if self.rest.is_empty() { "" } else { " …" };
+        format!("{}{more}", self.first)
+    }
+
+    /// The lines below the first one, marked. None when there are none.
+    pub fn below(&self) -> Option<String> {
+        let marked: Vec<String> = self.rest.iter().map(|line| format!("| {line}")).collect();
+        (!marked.is_empty()).then(|| marked.join("\n"))
     }
 }
 
@@ -106,10 +108,10 @@ mod tests {
     fn an_error_is_told_in_one_line_without_its_source() {
         let error = "tools/a.lua:1:3: no\n  1 | nil.x\n    |   ^\nhint: look";
         let told = Told::new(error);
-        assert_eq!(told.excerpt, ["  1 | nil.x", "    |   ^"]);
-        assert_eq!(told.in_one_line(), "tools/a.lua:1:3: no; hint: look");
-        let plain = Told { first: "hint: none", excerpt: vec![], hint: None };
-        assert_eq!(Told::new("hint: none"), plain);
+        assert_eq!(told.in_one_line(), "tools/a.lua:1:3: no …");
+        assert_eq!(told.below().unwrap(), "|   1 | nil.x\n|     |   ^\n| hint: look");
+        let plain = Told::new("hint: none");
+        assert_eq!((plain.in_one_line().as_str(), plain.below()), ("hint: none", None));
         assert_eq!(Told::new("").in_one_line(), "");
         assert_eq!(folded(" two\n  lines\n"), "two lines");
     }

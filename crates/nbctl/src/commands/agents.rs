@@ -1,7 +1,7 @@
 //! `nbctl ls`, `show`, `start`, `stop`, `uninstall`: the installed agents.
 
 use nb_api::agents::{
-    AgentState, AgentSummary, AgentView, PermissionView, TaskView, ToolView, UninstallOptions, Uninstalled,
+    AgentState, AgentSummary, AgentView, ModelView, PermissionView, TaskView, ToolView, UninstallOptions, Uninstalled,
 };
 use nb_api::client::segment;
 use serde_json::Value;
@@ -156,17 +156,17 @@ fn show(agent: &AgentView, page: &mut Page) {
         )]);
     }
     if !summary.description.is_empty() {
-        page.block(2, &summary.description);
+        page.quote(2, &summary.description);
     }
     if let Some(problem) = &summary.problem {
         let told = Told::new(problem);
         page.spans(&[Span::new("  does not load: ", Tint::Bad), told.in_one_line().into()]);
-        page.block(4, &told.excerpt.join("\n"));
+        page.block(4, &told.below().unwrap_or_default());
     }
     let installed = format!("{} ({})", page.clock(agent.installed_at), page.ago(agent.installed_at));
     let limits = &agent.limits;
     page.gap();
-    page.fields(&[
+    let mut fields = vec![
         ("signed by", signer(summary)),
         ("installed", installed.into()),
         ("digest", (&agent.digest).into()),
@@ -182,7 +182,13 @@ fn show(agent: &AgentView, page: &mut Page) {
             )
             .into(),
         ),
-    ]);
+    ];
+    if let Some(model) = &agent.model {
+        let name = model.model.as_deref().unwrap_or_default();
+        fields.push(("model", format!("{} {name}", model.provider).trim_end().into()));
+        fields.push(("budget", budget(model).into()));
+    }
+    page.fields(&fields);
     if !agent.permissions.is_empty() {
         page.heading("permissions");
         permissions(&agent.permissions, page);
@@ -205,6 +211,19 @@ fn show(agent: &AgentView, page: &mut Page) {
     }
 }
 
+/// What the model has cost today, and what it may.
+fn budget(model: &ModelView) -> String {
+    let tokens = match model.tokens_per_day {
+        Some(limit) => format!("{} tokens of {}", text::grouped(model.tokens_today), text::grouped(limit)),
+        None => format!("{} tokens", text::grouped(model.tokens_today)),
+    };
+    match model.usd_per_day {
+        Some(limit) => format!("{tokens} and ${:.4} of ${limit} today", model.usd_today),
+        None if model.usd_today > 0.0 => format!("{tokens} and ${:.4} today", model.usd_today),
+        None => format!("{tokens} today"),
+    }
+}
+
 fn permissions(permissions: &[PermissionView], page: &mut Page) {
     let width = permissions.iter().map(|view| view.permission.chars().count()).max().unwrap_or(0);
     for view in permissions {
@@ -224,7 +243,7 @@ fn show_tool(tool: &ToolView, page: &mut Page) {
         Span::new(format!("  {} in {}", tool.lang, tool.file), Tint::Faint),
         Span::new(if tool.sandboxed { "" } else { " [unsandboxed]" }, Tint::Warning),
     ]);
-    page.block(4, &tool.description);
+    page.quote(4, &tool.description);
     parameters(&tool.parameters, page);
 }
 
@@ -264,7 +283,7 @@ fn type_name(property: &Value) -> String {
 
 fn show_task(task: &TaskView, page: &mut Page) {
     page.spans(&["  ".into(), Span::new(&task.id, Tint::Strong)]);
-    page.block(4, &task.description);
+    page.quote(4, &task.description);
     if !task.parameters.is_empty() {
         page.line(format!("      takes {}", task.parameters.join(", ")));
     }
@@ -374,6 +393,14 @@ mod tests {
                 wall_ms: 5_000,
                 api_calls_per_hour: 100,
             },
+            model: Some(ModelView {
+                provider: "openai".to_owned(),
+                model: Some("gpt-4o".to_owned()),
+                usd_per_day: Some(0.5),
+                tokens_per_day: None,
+                tokens_today: 12_345,
+                usd_today: 0.04,
+            }),
             warnings: vec!["manifest.yaml:9: there is no ability `search.web` here".to_owned()],
         };
         insta::assert_snapshot!(render(None, |page| show(&agent, page)), @"
@@ -385,6 +412,8 @@ mod tests {
           digest     abababababababababababababababababababababababababababababababab
           serial     3
           limits     a tool call has 1 000 000 fuel, 64 MiB of memory and 5.0 s; 100 calls to the outside an hour
+          model      openai gpt-4o
+          budget     12 345 tokens and $0.0400 of $0.5 today
 
         permissions
           granted      log.info                    write to its log

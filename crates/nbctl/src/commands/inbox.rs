@@ -30,7 +30,7 @@ fn list(items: &[InboxItem], page: &mut Page) {
             Span::new(&item.title, tint),
             Span::new(format!("  {}, {}, {}", item.agent, item.priority, page.ago(item.at)), Tint::Faint),
         ]);
-        page.block(4, &item.body);
+        page.quote(4, &item.body);
     }
 }
 

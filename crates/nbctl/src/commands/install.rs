@@ -104,7 +104,7 @@ fn preview(package: &PackageView, request: &Request, page: &mut Page) {
         Span::new(format!(" (serial {})", package.serial), Tint::Faint),
     ]);
     if !package.description.is_empty() {
-        page.block(2, &package.description);
+        page.quote(2, &package.description);
     }
     let mut fields = vec![("signed by", signer(&package.signer)), ("digest", (&package.digest).into())];
     if let Some(installed) = &package.installed {

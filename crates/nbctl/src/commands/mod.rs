@@ -14,6 +14,7 @@ mod install;
 mod key;
 mod logs;
 mod package;
+mod provider;
 mod run;
 mod runs;
 mod schedule;
@@ -80,6 +81,8 @@ commands! {
     Webhook(webhook::Webhook),
     /// Read the notifications that could not be shown on a desktop.
     Inbox(inbox::Inbox),
+    /// Ask a language model, or answer like one from a transcript; neither needs the daemon.
+    Provider(provider::Provider),
     /// Show how the daemon is.
     Status(status::Status),
     /// Print a script that completes nbctl's commands in a shell.

@@ -324,7 +324,7 @@ fn verified_text(verified: &Verified, page: &mut Page) {
 fn contents_text(contents: &Contents, page: &mut Page) {
     page.line(Span::new(format!("{} {}", contents.name, contents.version), Tint::Strong));
     if !contents.description.is_empty() {
-        page.block(2, &contents.description);
+        page.quote(2, &contents.description);
     }
     let list =
         |names: &[String]| -> Span { if names.is_empty() { "none".into() } else { names.join(", ").into() } };

@@ -47,6 +47,7 @@ impl Run {
         let request = self.request()?;
         let detached = request.detach;
         let client = context.client()?;
+        context.asked_to_run.get_or_init(|| ());
         let run: RunView = if detached {
             client.post("/v1/runs", &request).await?
         } else {

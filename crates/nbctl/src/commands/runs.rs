@@ -93,18 +93,17 @@ fn show(record: &RunRecord, page: &mut Page) {
     let told = run.error.as_deref().map(Told::new);
     if let Some(told) = &told {
         fields.push(("error", Span::new(told.first, Tint::Bad)));
-        fields.extend(told.hint.map(|hint| ("hint", hint.into())));
     }
     page.fields(&fields);
-    if let Some(told) = told.filter(|told| !told.excerpt.is_empty()) {
+    if let Some(below) = told.and_then(|told| told.below()) {
         page.gap();
-        page.block(2, &told.excerpt.join("\n"));
+        page.block(2, &below);
     }
     match &run.output {
         None | Some(Value::Null) => {}
         Some(Value::String(text)) => {
             page.heading("output");
-            page.block(2, text);
+            page.quote(2, text);
         }
         Some(value) => {
             page.heading("output");
@@ -139,7 +138,7 @@ fn show_event(event: &RecordedEvent, run: &RunView, width: usize, page: &mut Pag
     for (key, value) in below {
         page.line(format!("{:20}{key}:", ""));
         match value {
-            Value::String(text) => page.block(22, text),
+            Value::String(text) => page.quote(22, text),
             other => page.block(22, &format!("{other:#}")),
         }
     }
