@@ -2,6 +2,9 @@
 //!
 //! Source: OpenAI API reference, "Chat completions"; Mistral API reference, "Chat".
 
+use std::borrow::Cow;
+
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::answer::{Answer, Delta, Stop, Usage};
@@ -115,9 +118,10 @@ fn result_value(dialect: Dialect, result: &ToolResult, names: &Names) -> Value {
 pub(crate) fn whole(body: &Value, names: &Names) -> Result<Answer, String> {
     let message = body.pointer("/choices/0/message").ok_or("its answer has no choices[0].message")?;
     let mut parts = ChatReader::new(names.clone());
-    parts.head(body);
+    let text = |key: &str| body.get(key).and_then(Value::as_str);
+    parts.head(text("model"), text("id"), body.get("usage"));
     parts.message(message, &mut |_| {});
-    parts.finished(body.pointer("/choices/0/finish_reason"));
+    parts.finished(body.pointer("/choices/0/finish_reason").and_then(Value::as_str));
     Ok(parts.answer())
 }
 
@@ -127,6 +131,34 @@ pub(crate) struct ChatReader {
     answer: Answer,
     calls: Vec<Partial>,
     over: bool,
+}
+
+/// What is read of an event. There is one for each token, so that only what is used becomes a value.
+#[derive(Deserialize)]
+struct Chunk<'a> {
+    /// A number with some servers.
+    #[serde(default)]
+    id: Option<Value>,
+    #[serde(borrow, default)]
+    model: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    object: Option<Cow<'a, str>>,
+    #[serde(default)]
+    usage: Option<Value>,
+    #[serde(default)]
+    error: Option<Value>,
+    #[serde(borrow, default)]
+    choices: Option<Vec<Choice<'a>>>,
+}
+
+#[derive(Deserialize)]
+struct Choice<'a> {
+    #[serde(default)]
+    index: Option<u64>,
+    #[serde(default)]
+    delta: Option<Value>,
+    #[serde(borrow, default)]
+    finish_reason: Option<Cow<'a, str>>,
 }
 
 /// A call as far as it came.
@@ -144,11 +176,16 @@ impl ChatReader {
         Self { names, answer: Answer::default(), calls: Vec::new(), over: false }
     }
 
-    fn head(&mut self, value: &Value) {
-        let text = |key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
-        self.answer.model = text("model").or(self.answer.model.take());
-        self.answer.request_id = text("id").or(self.answer.request_id.take());
-        if let Some(usage) = value.get("usage").and_then(usage) {
+    /// Every event of a stream repeats these.
+    fn head(&mut self, model: Option<&str>, id: Option<&str>, tokens: Option<&Value>) {
+        let keep = |place: &mut Option<String>, told: Option<&str>| {
+            if told.is_some() && place.as_deref() != told {
+                *place = told.map(str::to_owned);
+            }
+        };
+        keep(&mut self.answer.model, model);
+        keep(&mut self.answer.request_id, id);
+        if let Some(usage) = tokens.and_then(usage) {
             self.answer.usage = Some(usage);
         }
     }
@@ -236,8 +273,8 @@ impl ChatReader {
         }
     }
 
-    fn finished(&mut self, reason: Option<&Value>) {
-        if let Some(reason) = reason.and_then(Value::as_str) {
+    fn finished(&mut self, reason: Option<&str>) {
+        if let Some(reason) = reason {
             self.answer.stop = Some(stop(reason));
             self.answer.stop_reason = Some(reason.to_owned());
         }
@@ -250,21 +287,21 @@ impl Reader for ChatReader {
             self.over = true;
             return Ok(());
         }
-        let chunk: Value = serde_json::from_slice(&frame.data)
-            .map_err(|error| Bad::Malformed(format!("an event of its stream is no JSON: {error}")))?;
-        if chunk.get("error").is_some_and(|error| !error.is_null())
-            || chunk.get("object") == Some(&json!("error"))
+        let chunk: Chunk<'_> = serde_json::from_slice(&frame.data)
+            .map_err(|error| Bad::Malformed(format!("an event of its stream cannot be read: {error}")))?;
+        if chunk.error.as_ref().is_some_and(|error| !error.is_null())
+            || chunk.object.as_deref() == Some("error")
         {
-            return Err(Bad::Refused(Refusal::read(&chunk)));
+            let whole: Value = serde_json::from_slice(&frame.data).unwrap_or_default();
+            return Err(Bad::Refused(Refusal::read(&whole)));
         }
-        self.head(&chunk);
-        let choices = chunk.get("choices").and_then(Value::as_array).into_iter().flatten();
+        self.head(chunk.model.as_deref(), chunk.id.as_ref().and_then(Value::as_str), chunk.usage.as_ref());
         // With `n` over 1 the others are paid for and not read.
-        for choice in choices.filter(|choice| choice.get("index").and_then(Value::as_u64).unwrap_or(0) == 0) {
-            if let Some(delta) = choice.get("delta") {
+        for choice in chunk.choices.into_iter().flatten().filter(|choice| choice.index.unwrap_or(0) == 0) {
+            if let Some(delta) = &choice.delta {
                 self.message(delta, on);
             }
-            self.finished(choice.get("finish_reason"));
+            self.finished(choice.finish_reason.as_deref());
         }
         Ok(())
     }
