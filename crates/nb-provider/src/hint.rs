@@ -78,6 +78,11 @@ pub(crate) fn retry_after(headers: &[(String, String)]) -> Option<Duration> {
     })
 }
 
+/// How long a provider asks to wait, in words.
+pub(crate) fn for_wait(wait: Duration) -> String {
+    format!("the provider asks to wait {:.0} s", wait.as_secs_f64().ceil())
+}
+
 /// What to tell of an error that is not in the provider's form: the page of a proxy, or nothing.
 pub(crate) fn page_text(body: &[u8], status: u16) -> String {
     const SHOWN: usize = 200;

@@ -230,7 +230,7 @@ impl Transport {
         refusal.request_id = request_id.or(refusal.request_id);
         let told = self.told(refusal);
         let hint = match retry_after {
-            Some(wait) => Some(format!("the provider asks to wait {:.0} s", wait.as_secs_f64().ceil())),
+            Some(wait) => Some(hint::for_wait(wait)),
             None => told.hint.clone(),
         };
         ProviderError { retry_after, hint, ..told }

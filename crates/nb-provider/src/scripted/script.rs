@@ -11,6 +11,7 @@ use crate::answer::{Answer, Delta, Stop, Usage};
 use crate::chat::{Arguments, Call, Chat, Turn};
 use crate::environment::Environment;
 use crate::error::{ErrorKind, ProviderError};
+use crate::hint;
 use crate::section::Section;
 
 use super::transcript::{Entry, ScriptedError, Transcript, When};
@@ -134,10 +135,12 @@ impl Script {
             }
         }
         if let Some(error) = planned.error {
+            let wait = error.retry_after.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
             let failed = ProviderError {
                 status: Some(error.status),
                 code: error.code,
-                retry_after: error.retry_after.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
+                retry_after: wait,
+                hint: wait.map(hint::for_wait),
                 ..fail(ErrorKind::Refused, error.message)
             };
             return Err(if answer.text.is_empty() { failed } else { failed.after(answer) });

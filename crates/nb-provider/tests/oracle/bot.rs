@@ -35,6 +35,11 @@ impl Service {
 
     /// The provider at an address.
     pub fn provider(&self, address: &str, model: &str, settings: &Map<String, Value>) -> Provider {
+        self.open(self.section(address, model, settings))
+    }
+
+    /// Its section. Nothing is asked twice.
+    pub fn section(&self, address: &str, model: &str, settings: &Map<String, Value>) -> Value {
         let key = match self.name {
             "openai" => json!({"address": address, "access-token": SECRET}),
             "google" => {
@@ -53,10 +58,12 @@ impl Service {
         } else {
             settings.insert("model".to_owned(), json!(model));
         }
-        let section: ProviderSection = serde_json::from_value(
-            json!({"id": id, "credentials": key, "settings": settings, "options": options}),
-        )
-        .unwrap();
+        json!({"id": id, "credentials": key, "settings": settings, "options": options})
+    }
+
+    /// The provider of a section.
+    pub fn open(&self, section: Value) -> Provider {
+        let section: ProviderSection = serde_json::from_value(section).unwrap();
         let files: BTreeMap<_, _> = [("key.json".to_owned(), self.key.clone())].into();
         let surroundings = Now(Surroundings { files, ..Surroundings::default() });
         Provider::new(&section, Arc::new(surroundings), egress()).unwrap()

@@ -9,6 +9,7 @@ mod maritaca;
 mod mistral;
 mod ollama;
 mod openai;
+mod page;
 mod scripted;
 mod support;
 mod transport;

@@ -54,3 +54,18 @@ async fn with_tools_the_shared_interface_is_used() {
     assert_eq!(sent.body["tools"][0]["function"]["name"], "random-number");
     assert_eq!(sent.body["stopping_tokens"], json!(["."]));
 }
+
+/// Its own stream has no mark of its end. A connection that breaks is noticed all the same.
+#[tokio::test]
+async fn a_connection_that_breaks_in_its_own_stream_is_told() {
+    let event = "data: {\"text\": \"Half an\"}\n\n";
+    for (ends, whole) in [(Ends::Well, true), (Ends::Broken, false)] {
+        let server = Server::new([Reply::events(event).ending(ends)]).await;
+        let answer = ask(&provider(&section(&server.address)).unwrap(), &user("Hi"), true).await.0;
+        match answer {
+            Ok(answer) => assert!(whole && answer.text == "Half an"),
+            Err(error) => assert!(!whole && error.received.unwrap().text == "Half an"),
+        }
+        assert_eq!(server.received().len(), 1);
+    }
+}

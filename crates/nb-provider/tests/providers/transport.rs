@@ -62,7 +62,7 @@ async fn nothing_is_asked_again_after_the_first_byte_or_when_it_would_not_help()
 async fn a_provider_that_is_silent_is_not_waited_for_longer_than_said() {
     let begun = Reply::events(DONE.split_inclusive("\n\n").next().unwrap()).ending(Ends::Never);
     for (reply, options, words) in
-        [(Reply::Silence, "timeout: 0.05, retries: 0", "50ms"), (begun, "idle_timeout: 0.05", "idle_timeout")]
+        [(Reply::Silence, "timeout: 0.05", "50ms"), (begun, "idle_timeout: 0.05", "idle_timeout")]
     {
         let server = Server::new([reply]).await;
         let error = ask(&provider(&section(&server.address, options)).unwrap(), &user("Hi"), true)
@@ -71,6 +71,7 @@ async fn a_provider_that_is_silent_is_not_waited_for_longer_than_said() {
             .unwrap_err();
         assert_eq!(error.kind, ErrorKind::TimedOut);
         assert!(error.to_string().contains(words), "{error}");
+        assert_eq!(server.received().len(), 1, "it is not asked again");
     }
 }
 
@@ -122,4 +123,16 @@ fn a_wrong_address_or_option_says_what_is_right() {
         let error = provider(&yaml).err().unwrap().to_string();
         assert!(error.contains(words) && !error.contains("secret@"), "{error}");
     }
+}
+
+/// Nothing of it was handed on, so nothing is said twice.
+#[tokio::test]
+async fn an_answer_in_one_piece_that_breaks_off_is_asked_again() {
+    let half = Reply::json(200, &json!({"choices": []})).ending(Ends::Broken);
+    let whole =
+        Reply::json(200, &json!({"choices": [{"message": {"content": "yes"}, "finish_reason": "stop"}]}));
+    let server = Server::new([half, whole]).await;
+    let (answer, parts) = ask(&provider(&section(&server.address, "")).unwrap(), &user("Hi"), false).await;
+    assert_eq!((answer.unwrap().text.as_str(), parts.concat().as_str()), ("yes", "yes"));
+    assert_eq!(server.received().len(), 2);
 }
