@@ -1,12 +1,15 @@
 //! Tools that are more than one script: with modules, as components, and outside of the sandbox.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::time::Duration;
 
 use nb_tests::wait::within;
 use nb_tests::{Agent, Daemon, Home};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{CWD, FileType, Mode, OFlags, mknodat, open};
 use serde_json::{Value, json};
 
 const PREOPENS: &str = include_str!("components/preopens.wat");
@@ -247,26 +250,44 @@ fn a_crash_or_a_loop_outside_of_the_sandbox_ends_the_call_and_not_the_daemon() {
     assert_eq!(daemon.result("native", "tool", &json!({})), "well");
 }
 
+/// A pipe that a tool opens and each of its programs inherits: while one of them lives, its end does not come.
+fn pipe(path: &Path) -> File {
+    mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+    open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty()).unwrap().into()
+}
+
+/// What can be seen of it when there is something, within this time.
+fn seen(pipe: &File, seconds: i64) -> PollFlags {
+    let mut seen = [PollFd::new(pipe, PollFlags::IN)];
+    poll(&mut seen, Some(&Timespec { tv_sec: seconds, tv_nsec: 0 })).unwrap();
+    seen[0].revents()
+}
+
 #[test]
-fn a_process_outside_of_the_sandbox_and_its_programs_end_with_their_daemon() {
-    let mut daemon = Home::new().start();
-    let mark = daemon.path().join("pid");
-    let source = format!(
-        "local left = io.popen('setsid sh -c \"echo $$; exec sleep 600\" &'):read('n')
-        local f = io.open('{}', 'w') f:write(io.open('/proc/self/stat'):read('n'), ' ', left) f:close() os.execute('exec sleep 5')",
-        mark.display()
-    );
-    daemon.install(&native(&source));
-    daemon.nbctl(&["run", "native", "--tool", "tool", "--detach"]).success();
-    let pid =
-        within(Duration::from_secs(10), || fs::read_to_string(&mark).ok().filter(|pid| !pid.is_empty()));
-    let pids = pid.expect("the tool runs");
-    daemon.kill();
-    for pid in pids.split(' ') {
-        // Of a process that has ended, and whose new parent has not seen that yet, the command line is empty.
-        let command = format!("/proc/{pid}/cmdline");
-        let gone = || fs::read(&command).unwrap_or_default().is_empty().then_some(());
-        assert!(within(Duration::from_secs(10), gone).is_some(), "{pid} of {pids} outlives its daemon");
+fn what_runs_outside_of_the_sandbox_ends_with_its_daemon_whatever_it_does() {
+    let mut daemon = Home::new().config("limits:\n  wall_ms: 60000\n").start();
+    let fill = "repeat all[#all + 1] = io.open('/dev/null') until not io.open('/dev/null')";
+    let fork = "os.execute('(while [ -e FOLDER/fork ]; do setsid sleep 600 & sleep 0.01; done) &')";
+    let stop = "os.execute('kill -STOP ' .. io.open('/proc/self/stat'):read('a'):match('%) %a (%d+)'))";
+    for (number, deed) in ["", fill, fork, stop].into_iter().enumerate() {
+        let folder = daemon.path().join(number.to_string());
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("fork"), "").unwrap();
+        let mut pipe = pipe(&folder.join("pipe"));
+        let source = format!(
+            "local pipe, all = io.open('FOLDER/pipe', 'w'), {{}}
+            io.popen('setsid sh -c \"echo left; exec env -i sleep 600\" &'):read('l') {deed}
+            pipe:write('ready') pipe:flush() return ('a'):rep(40):find(('a?'):rep(40) .. ('a'):rep(40))"
+        );
+        daemon.install(&native(&source.replace("FOLDER", folder.to_str().unwrap())));
+        daemon.nbctl(&["run", "native", "--tool", "tool", "--detach"]).success();
+        assert_eq!(seen(&pipe, 20), PollFlags::IN, "the tool runs: {deed}");
+        daemon.kill();
+        assert!(pipe.read(&mut [0; 16]).unwrap() > 0);
+        assert_eq!(seen(&pipe, 20), PollFlags::HUP, "a program outlives its daemon: {deed}");
+        // Programs of a daemon that left some behind go on until then.
+        fs::remove_dir_all(&folder).unwrap();
+        daemon.start_again();
     }
 }
 

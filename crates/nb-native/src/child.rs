@@ -1,48 +1,59 @@
-//! One call, seen from the child process.
+//! The two processes of a call; and the call, seen from the one that is the tool's.
 
+use std::env;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::unix::net::UnixStream;
 use std::process::{self, ExitCode};
 use std::sync::Arc;
 
 use nb_sandbox::{Host, Limit, Limits, Stop, ToolError};
-use rustix::io::fcntl_dupfd_cloexec;
+use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 use rustix::stdio::{dup2_stdin, stdin};
-use serde::Serialize;
-use serde::de::DeserializeOwned;
 
 use crate::interpreter::{Evaluated, compile_all, evaluate_counted};
-use crate::protocol::{Job, LENGTH_BYTES, Reply, Report, Request, Work, frame, length};
-use crate::{rlimits, watch};
+use crate::protocol::{Job, Reply, Report, Request, Work};
+use crate::rlimits;
+use crate::socket::Socket;
+use crate::supervisor::supervise;
 
-/// The first descriptor that is not one of the standard ones.
-const FIRST_FREE: i32 = 3;
+/// How the argument begins with which the supervisor starts the interpreter; the supervisor's number follows.
+pub(crate) const INTERPRETER: &str = "interpreter-of=";
 
 /// A line that is longer, and longer than the whole log may be, is sent in parts, which the daemon drops one by one.
 const LOG_PART_BYTES: usize = 64 << 10;
 
 /// What the daemon's program does instead of its own work when its first argument is
-/// [`CHILD_ARGUMENT`](crate::CHILD_ARGUMENT): it reads a job from its standard input, which is a socket, and serves it.
+/// [`CHILD_ARGUMENT`](crate::CHILD_ARGUMENT): it is the supervisor of a call, or the interpreter, which reads a job from
+/// its standard input, a socket, and serves it.
 ///
 /// It must be the first thing that `main` calls. What it answers is the exit code of the process.
 pub fn child() -> ExitCode {
-    match serve() {
+    match supervisor().map_or_else(supervise, serve) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             // Whoever started this has its standard error, if not its socket.
             let _ = writeln!(io::stderr(), "a native tool cannot be run: {error}");
-            watch::end_programs();
             ExitCode::FAILURE
         }
     }
 }
 
-fn serve() -> io::Result<()> {
+/// The process that started this one as an interpreter.
+fn supervisor() -> Option<Pid> {
+    let last = env::args_os().next_back()?.into_string().ok()?;
+    Pid::from_raw(last.strip_prefix(INTERPRETER)?.parse().ok()?)
+}
+
+fn serve(supervisor: Pid) -> io::Result<()> {
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    // It may have ended before that.
+    if getppid() != Some(supervisor) {
+        return Err(io::Error::other("its supervisor has ended"));
+    }
     // Programs that the tool starts get neither the socket nor what the daemon says there.
-    let socket = UnixStream::from(fcntl_dupfd_cloexec(stdin(), FIRST_FREE)?);
+    let socket = UnixStream::from(stdin().try_clone_to_owned()?);
     dup2_stdin(File::open("/dev/null")?)?;
-    watch::for_the_daemons_end(&socket)?;
     default_pipe_signal()?;
     let mut socket = Socket(socket);
     let Job { work, tool, variables, limits } = socket.receive()?;
@@ -66,23 +77,12 @@ fn default_pipe_signal() -> io::Result<()> {
     signal_hook::flag::register(signal_hook::consts::SIGPIPE, Arc::default()).map(drop)
 }
 
-struct Socket(UnixStream);
-
-impl Socket {
-    fn send(&mut self, message: &impl Serialize) -> io::Result<()> {
-        self.0.write_all(&frame(message)?)
-    }
-
-    fn receive<T: DeserializeOwned>(&mut self) -> io::Result<T> {
-        let mut head = [0; LENGTH_BYTES];
-        self.0.read_exact(&mut head)?;
-        let mut message = vec![0; length(&head).unwrap_or_default() as usize];
-        self.0.read_exact(&mut message)?;
-        Ok(serde_json::from_slice(&message)?)
-    }
+/// Without the daemon there is nothing more to do. The supervisor ends what was started.
+fn without_the_daemon() -> ! {
+    process::exit(1)
 }
 
-/// The host, which is in the daemon. Without the daemon there is nothing more to do: the process ends.
+/// The host, which is in the daemon.
 struct Remote {
     socket: Socket,
     tool: String,
@@ -112,14 +112,14 @@ impl Remote {
     fn ask(&mut self, request: &Request) -> Reply {
         match self.socket.send(request).and_then(|()| self.socket.receive()) {
             Ok(reply) => reply,
-            Err(_) => watch::end_all(),
+            Err(_) => without_the_daemon(),
         }
     }
 
     fn ask_number(&mut self, request: &Request) -> u64 {
         match self.ask(request) {
             Reply::Number(number) => number,
-            Reply::Answer(_) => watch::end_all(),
+            Reply::Answer(_) => without_the_daemon(),
         }
     }
 }
@@ -133,7 +133,7 @@ impl Host for Remote {
         }
         match self.ask(&Request::Invoke { ability: ability.to_owned(), args: args.to_owned() }) {
             Reply::Answer(answer) => answer,
-            Reply::Number(_) => watch::end_all(),
+            Reply::Number(_) => without_the_daemon(),
         }
     }
 
@@ -144,7 +144,7 @@ impl Host for Remote {
             let part = &rest[..rest.floor_char_boundary(longest)];
             rest = &rest[part.len()..];
             if self.socket.send(&Request::Log { line: part.to_owned() }).is_err() {
-                watch::end_all();
+                without_the_daemon();
             }
             if rest.is_empty() {
                 return;

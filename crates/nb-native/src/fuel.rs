@@ -58,9 +58,10 @@ impl Fuel {
         self.out.get().then_some(Stop::Limit { limit: Limit::Fuel, allowed, used })
     }
 
-    /// The steps that were done, and the one that was begun: no script is for nothing.
+    /// The steps that were done, and the one that was begun: no script is for nothing. The last step is cut at what was
+    /// allowed, which a script that ended well has not used up.
     pub(crate) fn used(&self) -> u64 {
-        self.used.get() + self.step.get()
+        self.used.get().saturating_add(self.step.get()).min(self.allowed.get())
     }
 
     pub(crate) fn peak_memory(&self) -> u64 {

@@ -1,4 +1,4 @@
-//! One call, seen from the daemon: what the child process asks for is metered and given, and at a limit it is ended.
+//! One call, seen from the daemon: what the interpreter asks for is metered and given, and at a limit it is ended.
 
 use std::io;
 use std::time::Duration;
@@ -7,22 +7,22 @@ use nb_sandbox::{CancelFlag, Finished, Limits, Meter, NoHost, Stop, ToolError};
 
 use crate::interpreter::{COMPILE_FUEL, COMPILE_MEMORY_BYTES};
 use crate::lines::Lines;
-use crate::process::{Process, how_it_ended};
+use crate::process::Process;
 use crate::protocol::{Job, Reply, Report, Request, Work, longest_message};
 use crate::tool::{NativeCall, NativeTool, Runner};
 
 /// How often a call is looked at while nothing happens: how late a limit or a cancellation is noticed.
 const TICK: Duration = Duration::from_millis(10);
 
-/// Runs a tool in a child process, and blocks until it and the programs that it started have ended.
+/// Runs a tool in a process of its own, and blocks until it and the programs that it started have ended.
 ///
-/// Of [`Usage`](nb_sandbox::Usage), `fuel` and `peak_memory_bytes` are Lua's own and 0 when the child process did not
+/// Of [`Usage`](nb_sandbox::Usage), `fuel` and `peak_memory_bytes` are Lua's own and 0 when the interpreter did not
 /// come to tell them.
 pub fn run(call: NativeCall) -> Finished {
     let NativeCall { tool, variables, limits, cancel, host, runner } = call;
     let file = tool.source.file.clone();
     let mut meter = Meter::new(host, limits, cancel);
-    let outcome = supervise(&mut meter, tool, Work::Run, variables, &runner);
+    let outcome = carry_out(&mut meter, tool, Work::Run, variables, &runner);
     let (fuel, peak_memory_bytes) =
         outcome.as_ref().map_or((0, 0), |report| (report.fuel, report.peak_memory_bytes));
     let outcome = outcome.and_then(|report| report.outcome).and_then(|result| {
@@ -34,7 +34,7 @@ pub fn run(call: NativeCall) -> Finished {
     Finished { outcome, usage, host: meter.into_host() }
 }
 
-/// Compiles a tool and all of its modules in a child process, because the macros of a Fennel script run meanwhile.
+/// Compiles a tool and all of its modules in a process of its own, because the macros of a Fennel script run meanwhile.
 ///
 /// # Errors
 /// [`ToolError::Script`] with the place when a source is no program of its language; another one when a macro does not
@@ -49,7 +49,7 @@ pub fn check(tool: &NativeTool, runner: &Runner) -> Result<(), ToolError> {
         ..Limits::default()
     };
     let mut meter = Meter::new(Box::new(NoHost), limits, CancelFlag::default());
-    let checked = supervise(&mut meter, tool.clone(), Work::Check, String::new(), runner);
+    let checked = carry_out(&mut meter, tool.clone(), Work::Check, String::new(), runner);
     checked.and_then(|report| report.outcome).map(drop).map_err(ToolError::while_compiling)
 }
 
@@ -71,7 +71,7 @@ impl From<io::Error> for Ended {
     }
 }
 
-fn supervise(
+fn carry_out(
     meter: &mut Meter,
     tool: NativeTool,
     work: Work,
@@ -96,6 +96,7 @@ fn start_and_serve(
     meter.tick()?;
     let longest = longest_message(&tool, meter.limits());
     let limits = meter.limits().clone();
+    let file = tool.source.file.to_string();
     let job = Job { work, tool, variables, limits };
     let started = Process::start(runner);
     let mut process =
@@ -103,16 +104,15 @@ fn start_and_serve(
     let mut lines = Lines::default();
     let served = process.send(&job).map_err(Ended::from);
     let served = served.and_then(|()| serve(meter, &mut process, &mut lines, longest));
-    let status = process.stop(|bytes| lines.take(bytes, |line| meter.log(line)));
+    let end = process.stop(|bytes| lines.take(bytes, |line| meter.log(line)));
     lines.finish(|line| meter.log(line));
-    match (served?, status) {
-        (Some(report), _) => Ok(report),
-        (None, Some(status)) => Err(Ended::Crashed(how_it_ended(status))),
-        (None, None) => Err(Ended::Crashed("its process cannot be waited for".into())),
+    if let Some(warning) = end.warning {
+        tracing::warn!(tool = file, warning, "a tool outside of the sandbox may have left programs");
     }
+    served?.ok_or(Ended::Crashed(end.how))
 }
 
-/// Serves the child process until it has ended. Its report, when it sent one.
+/// Serves the interpreter until it has ended. Its report, when it sent one.
 fn serve(
     meter: &mut Meter,
     process: &mut Process,

@@ -1,7 +1,8 @@
-//! What the daemon and the child process say to each other: JSON, each message with its length in front.
+//! What the daemon and the processes of a call say to each other: JSON, each message with its length in front.
 //!
-//! The daemon sends a [`Job`]. The child sends [`Request`]s, waits for a [`Reply`] to those that have one, and ends
-//! itself after [`Request::Done`].
+//! The daemon sends the interpreter a [`Job`]. The interpreter sends [`Request`]s, waits for a [`Reply`] to those that
+//! have one, and ends itself after [`Request::Done`]. The supervisor tells the daemon what [`Told`] says, on a socket of
+//! its own, the life line, and is told by its end that all shall end.
 
 use std::io;
 
@@ -35,7 +36,7 @@ pub(crate) enum Work {
     Check,
 }
 
-/// From the child process.
+/// From the interpreter.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Request {
     /// Answered by [`Reply::Answer`].
@@ -60,12 +61,26 @@ pub(crate) struct Report {
     pub(crate) peak_memory_bytes: u64,
 }
 
-/// To the child process.
+/// To the interpreter.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Reply {
     Answer(Result<String, String>),
     Number(u64),
 }
+
+/// From the supervisor.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) enum Told {
+    /// The interpreter runs: its number, which is that of its process group as well.
+    Started(i32),
+    /// The interpreter has ended by itself: how, as the kernel says it.
+    Ended(i32),
+    /// So many processes below the supervisor could not be ended.
+    Left(usize),
+}
+
+/// Bytes of the longest message from the supervisor.
+pub(crate) const LONGEST_TOLD: u64 = 1 << 10;
 
 /// The longest message that a call with these limits sends.
 pub(crate) fn longest_message(tool: &NativeTool, limits: &Limits) -> u64 {

@@ -1,4 +1,4 @@
-//! What the kernel holds the child process to, and each program that it starts. They are nets below the limits of the
+//! What the kernel holds the interpreter to, and each program that it starts. They are nets below the limits of the
 //! call: each is wide enough that a tool within its limits never meets it.
 
 use nb_sandbox::Limits;

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use nb_sandbox::{CancelFlag, Host, Limits, Module, Source};
 use serde::{Deserialize, Serialize};
 
-/// The argument with which the daemon's program becomes the child process: its `main` then calls
+/// The argument with which the daemon's program becomes a process of a call: its `main` then calls
 /// [`child`](crate::child()) and nothing else.
 pub const CHILD_ARGUMENT: &str = "native-tool";
 
@@ -26,7 +26,7 @@ impl NativeTool {
     }
 }
 
-/// The program that becomes the child process. The default is the running one, also when its file was replaced.
+/// The program that becomes the supervisor of a call; its last argument makes it the interpreter. The default is the running one, also when its file was replaced.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Runner {
     /// Its file.
@@ -54,6 +54,6 @@ pub struct NativeCall {
     pub cancel: CancelFlag,
     /// What `nb`, `print`, the clock and randomness come from. It comes back with the result.
     pub host: Box<dyn Host + Send>,
-    /// What becomes the child process.
+    /// What becomes the processes of the call.
     pub runner: Runner,
 }

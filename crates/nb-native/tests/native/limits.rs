@@ -34,6 +34,23 @@ fn fuel_counts_the_instructions_of_the_script_alone() {
     assert_eq!(used(lua(sum)), used(lua(sum)));
 }
 
+#[test]
+fn a_script_that_ends_well_never_used_more_fuel_than_it_had() {
+    for fuel in [1, 10, 999, 1_000, 1_001, 1_500, 1_999, 2_000, 2_001, 10_000] {
+        // Few instructions, and nearly all that are allowed.
+        for source in ["return 1".to_owned(), format!("for i = 1, {} do end return 1", fuel.max(20) - 20)] {
+            let (finished, _) = lua(&source).limits(|limits| limits.fuel = fuel).run();
+            let used = finished.usage.fuel;
+            assert!(
+                finished.outcome.is_err() || (1..=fuel).contains(&used),
+                "{used} used of {fuel}: {source}"
+            );
+        }
+    }
+    let ends_well = lua("for i = 1, 1400 do end return 1").limits(|limits| limits.fuel = 1_500);
+    assert_eq!(ends_well.run().0.usage.fuel, 1_500);
+}
+
 fn without_fuel_limit(source: &str) -> crate::common::Script {
     lua(source).limits(|limits| {
         limits.fuel = u64::MAX;

@@ -2,8 +2,10 @@
 #![allow(clippy::unwrap_used)]
 
 mod common;
+mod ends;
 mod errors;
 mod limits;
 mod modules;
 mod processes;
 mod scripts;
+mod witness;
