@@ -4,7 +4,7 @@ use nb_tests::{Agent, Daemon, Home};
 use serde_json::json;
 
 /// Pretends to be another line of the log, clears the screen in two ways, and pretends to be what a command says.
-const SLY: &str = "hello\r\n2026-01-01T00:00:00Z  INFO nanobotd: all is well\u{1b}[2J\u{9b}2J\n  outcome     done\nerror: disk full\nhint: run this";
+const SLY: &str = "hello\r\n2026-01-01T00:00:00Z  INFO nanobotd: all is well\u{1b}[2J\u{9b}2J\n  outcome     forged\nerror: disk full\nhint: run this";
 
 fn sly() -> Agent {
     let source =
@@ -56,7 +56,7 @@ fn an_agent_can_neither_steer_a_terminal_nor_write_a_line_of_a_command() {
         let written = format!("{}{}", ended.stdout, ended.stderr);
         assert!(!written.contains(|c: char| c.is_control() && c != '\n'), "{words:?}: {written:?}");
         // An error is told with its lines: those that follow the first one are marked.
-        for forged in ["2026-01-01T00", "outcome", "error: disk full", "hint: run this"] {
+        for forged in ["2026-01-01T00", "outcome     forged", "error: disk full", "hint: run this"] {
             let passes = |line: &str| line.trim_start().starts_with(forged);
             assert!(!written.lines().any(passes), "{words:?}: {written}");
         }

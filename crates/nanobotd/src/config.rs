@@ -1,5 +1,6 @@
 //! `config.yaml`: read once, checked whole. Every key has a default.
 
+use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::time::Duration;
@@ -7,6 +8,7 @@ use std::time::Duration;
 use chrono::TimeDelta;
 use chrono_tz::Tz;
 use nb_egress::HostRule;
+use nb_runtime::models::prices::PriceList;
 use nb_sandbox::Limits;
 use nb_spec::document::Document;
 use nb_spec::problem::Problems;
@@ -28,6 +30,7 @@ const KEYS: &[&str] = &[
     "host_bytes",
     "log_bytes",
     "concurrent_tools",
+    "prices",
 ];
 
 /// The file as written.
@@ -39,6 +42,7 @@ struct ConfigFile {
     webhooks: WebhooksFile,
     egress: EgressFile,
     limits: LimitsFile,
+    prices: BTreeMap<String, serde_json::Value>,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -85,6 +89,8 @@ pub struct Config {
     pub limits: Limits,
     /// How many tools run at once; more wait.
     pub concurrent_tools: u32,
+    /// What models cost whose cartridges do not say it.
+    pub prices: PriceList,
 }
 
 impl Config {
@@ -138,6 +144,16 @@ impl Config {
                 Err(error) => document.error(problems, &format!("egress.allow.{index}"), error.to_string()),
             }
         }
+        let mut prices = PriceList::default();
+        for (model, given) in &file.prices {
+            if let Err(reason) = prices.add(model, given) {
+                document.error(
+                    problems,
+                    &format!("prices.{model}"),
+                    format!("prices of `{model}`: {reason}"),
+                );
+            }
+        }
         let mut bounded = |key: &str, value: Option<u64>, default: u64, most: u64| match value {
             Some(value) if !(1..=most).contains(&value) => {
                 document.error(problems, key, format!("`{key}` must be 1 to {most}; it is {value}"));
@@ -177,6 +193,7 @@ impl Config {
             egress_allow,
             limits,
             concurrent_tools: u32::try_from(concurrent).ok()?,
+            prices,
         })
     }
 }
@@ -209,10 +226,12 @@ webhooks:
   max_body_bites: 5
 limits: {wall_ms: 0}
 egress: {allow: [\"http://x\"]}
+prices:
+  gpt-4.1: {input: 2}
 ";
         let problems = Config::parse("config.yaml", text.as_bytes()).unwrap_err();
         let lines: Vec<&str> = problems.lines().collect();
-        assert_eq!(lines.len(), 5, "{problems}");
+        assert_eq!(lines.len(), 6, "{problems}");
         assert_eq!(
             lines[0],
             "config.yaml:4: unknown key `webhooks.max_body_bites`; did you mean `max_body_bytes`?"
@@ -220,6 +239,10 @@ egress: {allow: [\"http://x\"]}
         assert!(lines[1].starts_with("config.yaml:1: `Mars/Olympus` is not a time zone"), "{problems}");
         assert!(lines[2].starts_with("config.yaml:3: 0.0.0.0:80 is not a loopback address"), "{problems}");
         assert!(lines[3].starts_with("config.yaml:6: "), "{problems}");
-        assert_eq!(lines[4], "config.yaml:5: `limits.wall_ms` must be 1 to 600000; it is 0");
+        assert!(
+            lines[4].starts_with("config.yaml:8: prices of `gpt-4.1`: missing field `output`"),
+            "{problems}"
+        );
+        assert_eq!(lines[5], "config.yaml:5: `limits.wall_ms` must be 1 to 600000; it is 0");
     }
 }

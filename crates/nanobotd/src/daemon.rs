@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use chrono::{DateTime, TimeDelta, Utc};
 use nb_api::Paths;
 use nb_egress::{Egress, EgressConfig};
+use nb_runtime::budget::day_of;
 use nb_runtime::services::{RealWorld, Runner, World};
 use nb_runtime::{Engine, Services};
 use nb_sandbox::{Sandbox, SandboxConfig};
@@ -151,9 +152,14 @@ impl Daemon {
         };
         let desktop = Arc::new(Desktop::default());
         let credentials: Option<PathBuf> = std::env::var_os("CREDENTIALS_DIRECTORY").map(Into::into);
-        // Below /proc is the daemon's environment, in which secrets may be.
+        // Below /proc is the daemon's environment, in which secrets may be; below /dev the disk with all of it.
         let own = [&paths.config, &paths.state, &paths.cache, &paths.keys, &paths.socket];
-        let own = own.into_iter().chain(&credentials).cloned().chain([PathBuf::from("/proc")]).collect();
+        let own = own
+            .into_iter()
+            .chain(&credentials)
+            .cloned()
+            .chain(["/proc", "/sys", "/dev"].map(PathBuf::from))
+            .collect();
         let engine = Engine::new(Services {
             store,
             sandbox,
@@ -164,6 +170,7 @@ impl Daemon {
             secrets: Arc::new(SecretFiles::new(&paths.config, credentials)),
             own_paths: own,
             limits: config.limits.clone(),
+            prices: config.prices.clone(),
         });
         let wake = Wake::new(
             engine.clone(),
@@ -284,6 +291,7 @@ fn forget(store: &Store, now: DateTime<Utc>, retention: TimeDelta) {
         ("events", store.forget_events_before(old)),
         ("slots", store.forget_slots_before(old)),
         ("notifications", store.forget_inbox_before(old)),
+        ("days of spending", store.forget_spending_before(day_of(old))),
         ("deliveries", store.forget_deliveries_before(now - REMEMBER)),
     ];
     for (what, forgotten) in parts {

@@ -1,14 +1,16 @@
 //! Agents and runs as the API shows them.
 
 use chrono::{DateTime, Utc};
-use nb_api::agents::{AgentState, AgentSummary, AgentView, LimitsView, PermissionView, TaskView, ToolView};
+use nb_api::agents::{
+    AgentState, AgentSummary, AgentView, LimitsView, ModelView, PermissionView, TaskView, ToolView,
+};
 use nb_api::runs::{LogLine, RecordedEvent, RunView};
 use nb_package::TrustStore;
 use nb_runtime::installed::Entry;
 use nb_runtime::record::{Actor, RunEvent, status_name};
 use nb_sandbox::Limits;
 use nb_spec::{Agent, Code, Lang, Permission, Problems};
-use nb_store::{RunKind, RunRow};
+use nb_store::{RunKind, RunRow, SpendingRow};
 use serde_json::{Map, Value};
 
 use crate::grants;
@@ -73,7 +75,12 @@ pub fn agent_summary(entry: &Entry, trust: Option<&TrustStore>) -> AgentSummary 
 }
 
 /// An agent in full.
-pub fn agent_view(entry: &Entry, trust: Option<&TrustStore>, operator: &Limits) -> AgentView {
+pub fn agent_view(
+    entry: &Entry,
+    trust: Option<&TrustStore>,
+    operator: &Limits,
+    spent: SpendingRow,
+) -> AgentView {
     let row = entry.row();
     let installed = match entry {
         Entry::Ready(installed) => Some(installed),
@@ -96,8 +103,23 @@ pub fn agent_view(entry: &Entry, trust: Option<&TrustStore>, operator: &Limits) 
             wall_ms: u64::try_from(limits.wall.as_millis()).unwrap_or(u64::MAX),
             api_calls_per_hour: spec.map_or(0, |spec| spec.manifest.resources.max_api_calls_per_hour),
         },
+        model: spec.and_then(|spec| model(spec, spent)),
         warnings: spec.map(|spec| warnings(&spec.warnings)).unwrap_or_default(),
     }
+}
+
+fn model(spec: &Agent, spent: SpendingRow) -> Option<ModelView> {
+    let section = spec.cartridge.as_ref()?.provider()?;
+    let budget = spec.manifest.budget.unwrap_or_default();
+    let total = spent.total();
+    Some(ModelView {
+        provider: section.id.clone(),
+        model: section.model().map(str::to_owned),
+        usd_per_day: budget.usd_per_day,
+        tokens_per_day: budget.tokens_per_day,
+        tokens_today: total.tokens,
+        usd_today: total.nano_usd as f64 / 1e9,
+    })
 }
 
 fn tool(tool: &nb_spec::Tool) -> ToolView {

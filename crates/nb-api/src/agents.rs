@@ -163,8 +163,28 @@ pub struct AgentView {
     pub trigger_list: Vec<String>,
     /// The limits of one tool call.
     pub limits: LimitsView,
+    /// Its language model, when its cartridge names one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelView>,
     /// What a person should know.
     pub warnings: Vec<String>,
+}
+
+/// The language model of an agent, what it may spend, and what it has spent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ModelView {
+    /// The provider.
+    pub provider: String,
+    /// The model, as the cartridge names it.
+    pub model: Option<String>,
+    /// The budget of a day in US dollars.
+    pub usd_per_day: Option<f64>,
+    /// The budget of a day in tokens.
+    pub tokens_per_day: Option<u64>,
+    /// Tokens since 00:00 UTC, read and written, with what requests hold that have not ended.
+    pub tokens_today: u64,
+    /// The same in US dollars, as far as prices are known.
+    pub usd_today: f64,
 }
 
 /// A tool of an agent.

@@ -1,6 +1,6 @@
 //! What an ability is, and the single way to call one.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Instant;
 
 use async_trait::async_trait;
@@ -43,6 +43,12 @@ pub trait Ability: Send + Sync {
         self.effect(args) == Effect::None
     }
 
+    /// Whether it ends by itself, within 100 ms, when its run is cancelled. Others are dropped where they are; such a one
+    /// puts down what it has done.
+    fn heeds_cancel(&self) -> bool {
+        false
+    }
+
     /// Does it. Permission, schema and limits were checked, and a call with an effect is on record. Must end by itself:
     /// what waits has a deadline. The error is a sentence for the author of the tool.
     async fn invoke(&self, call: &AbilityCall<'_>, args: Value) -> Result<Reply, String>;
@@ -62,9 +68,20 @@ pub enum Effect {
 /// A call of an ability.
 pub struct AbilityCall<'a> {
     /// The run that calls.
-    pub run: &'a RunContext,
+    pub run: &'a Arc<RunContext>,
     /// Where it may be used.
     pub scopes: Scopes,
+    /// What of the run calls.
+    pub caller: Caller,
+}
+
+/// What of a run calls an ability.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Caller {
+    /// A step of a task.
+    Step,
+    /// A tool, which holds a place among the tools that run at once.
+    Tool,
 }
 
 /// What an ability gives.
@@ -101,7 +118,12 @@ pub(crate) fn may_repeat(name: &str, args: &Value) -> bool {
 }
 
 /// Calls an ability for a run. There is no other way to call one.
-pub async fn invoke(run: &RunContext, name: &str, args: Value) -> Result<Reply, RunError> {
+pub async fn invoke(
+    run: &Arc<RunContext>,
+    caller: Caller,
+    name: &str,
+    args: Value,
+) -> Result<Reply, RunError> {
     let registered = registry().iter().find(|registered| registered.ability.name() == name);
     let registered = registered.ok_or_else(|| unknown(name))?;
     let decision = match decide(run.agent.name(), &run.agent.grants, name) {
@@ -153,10 +175,16 @@ pub async fn invoke(run: &RunContext, name: &str, args: Value) -> Result<Reply, 
         run.engine.services().store.commit().await?;
     }
     let begun = Instant::now();
-    let call = AbilityCall { run, scopes };
-    let result = tokio::select! {
-        result = ability.invoke(&call, args) => result.map_err(failed),
-        () = run.cancel.cancelled() => Err(run.cancelled()),
+    let call = AbilityCall { run, scopes, caller };
+    let result = if ability.heeds_cancel() {
+        let result = ability.invoke(&call, args).await.map_err(failed);
+        // What was broken off is no failure of its own.
+        if result.is_err() { run.check_cancelled().and(result) } else { result }
+    } else {
+        tokio::select! {
+            result = ability.invoke(&call, args) => result.map_err(failed),
+            () = run.cancel.cancelled() => Err(run.cancelled()),
+        }
     };
     let ms = begun.elapsed().as_secs_f64() * 1e3;
     let (output, error) = match &result {

@@ -15,6 +15,7 @@ use serde_json::Value;
 
 use crate::abilities::mismatch::mismatches;
 use crate::error::StartError;
+use crate::models::Providers;
 use crate::policy::{Decision, Grants, decide};
 use crate::services::Services;
 
@@ -30,6 +31,8 @@ pub struct Installed {
     tools: BTreeMap<String, Prepared>,
     /// The modules of the package; its tools share their texts.
     modules: Arc<[Module]>,
+    /// The ways to its language model that are ready.
+    pub(crate) providers: Providers,
 }
 
 /// What a tool needs beside its code, made when it is first used.
@@ -55,7 +58,7 @@ impl Installed {
         let grants = Grants::new(&spec.manifest.requested(), &granted);
         let tools = spec.tools.keys().map(|name| (name.clone(), Prepared::default())).collect();
         let modules = spec.modules.iter().map(module).collect();
-        Self { row, spec, grants, tools, modules }
+        Self { row, spec, grants, tools, modules, providers: Providers::default() }
     }
 
     /// Its name.

@@ -8,6 +8,7 @@
 //! - `task_run`, `scope`: the steps of a task, and what their references see.
 //! - `tool_run`: one tool call in the sandbox, and its bridge to the abilities.
 //! - [`ability`]: what an ability is, and the single way to call one; [`abilities`]: one file each.
+//! - [`models`]: the language model of an agent; [`budget`]: what it may spend.
 //! - [`services`]: what the engine is given: store, sandbox, egress, clock, notifier, secrets; `folders`: which folders
 //!   components may read.
 //! - [`error`]: why a run fails, and why one does not start.
@@ -20,11 +21,13 @@
 
 pub mod abilities;
 pub mod ability;
+pub mod budget;
 mod cancel;
 pub mod engine;
 pub mod error;
 mod folders;
 pub mod installed;
+pub mod models;
 pub mod policy;
 pub mod record;
 mod recover;

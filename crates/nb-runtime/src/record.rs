@@ -5,6 +5,8 @@ use nb_store::{RunRow, RunStatus};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::models::message::ModelMessage;
+
 /// Larger values are kept as their size and beginning; the record is for reading, the data is elsewhere.
 const KEPT_BYTES: usize = 64 << 10;
 
@@ -177,10 +179,13 @@ pub enum RunEvent {
         /// How long it took, in milliseconds.
         ms: f64,
     },
+    /// A model said something, or was to.
+    #[serde(rename = "model.message")]
+    ModelMessage(Box<ModelMessage>),
     /// A line of log.
     #[serde(rename = "log")]
     Log {
-        /// `info`, `error`, or `print` for what a script prints.
+        /// `info`, `warning`, `error`, or `print` for what a script prints.
         level: String,
         /// The line.
         message: String,
@@ -262,6 +267,7 @@ impl RunEvent {
             Self::HostCall { ability, output, .. } => {
                 format!("{ability} gave {}", abridged_text(output.as_ref().unwrap_or(&Value::Null)))
             }
+            Self::ModelMessage(message) => message.in_words(),
             Self::Log { level, message } => format!("{level}: {message}"),
             Self::Finished { status: RunStatus::Completed, output, .. } => {
                 format!("completed with {}", abridged_text(output))
@@ -319,7 +325,8 @@ pub fn kept(value: &Value) -> Value {
     json!({"bytes": text.len(), "begins": beginning(&text, 1024)})
 }
 
-fn abridged_text(value: &Value) -> String {
+/// A value in one line; of a long one its beginning.
+pub(crate) fn abridged_text(value: &Value) -> String {
     let text = value.to_string();
     if text.len() <= 160 { text } else { format!("{}… ({} bytes)", beginning(&text, 120), text.len()) }
 }

@@ -12,6 +12,8 @@ use nb_sandbox::{Limits, Sandbox};
 use nb_store::Store;
 use serde::{Deserialize, Serialize};
 
+use crate::models::prices::PriceList;
+
 /// Everything outside of the engine that it works with.
 #[derive(Clone)]
 pub struct Services {
@@ -33,6 +35,8 @@ pub struct Services {
     pub own_paths: Arc<[PathBuf]>,
     /// The limits of a tool call that no manifest sets: time, output, host calls, log.
     pub limits: Limits,
+    /// What models cost that say it nowhere else.
+    pub prices: PriceList,
 }
 
 /// Time and randomness.

@@ -10,7 +10,7 @@ use nb_spec::condition::holds;
 use nb_spec::task::{Callee, OnFailure, Step};
 use serde_json::Value;
 
-use crate::ability::{self, Reply};
+use crate::ability::{self, Caller, Reply};
 use crate::engine::RunContext;
 use crate::error::RunError;
 use crate::record::{RunEvent, StepStatus, kept};
@@ -132,7 +132,7 @@ async fn run_step(
         })?;
         let result = match &step.call {
             Callee::Tool(name) => call_tool(run, name, args.clone()).await.map(Reply::Value),
-            Callee::Ability(name) => ability::invoke(run, name, args.clone()).await,
+            Callee::Ability(name) => ability::invoke(run, Caller::Step, name, args.clone()).await,
         };
         match result {
             Ok(Reply::Value(output)) => return finish(StepStatus::Succeeded, output, None),

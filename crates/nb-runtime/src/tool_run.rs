@@ -10,7 +10,7 @@ use nb_spec::permission::{FILES_READ, UNSANDBOXED};
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
 
-use crate::ability::{self, Reply};
+use crate::ability::{self, Caller, Reply};
 use crate::engine::RunContext;
 use crate::error::RunError;
 use crate::installed::Executable;
@@ -38,7 +38,14 @@ pub(crate) async fn call_tool(
     }
     let is_component =
         run.agent.spec.tools.get(tool).is_some_and(|tool| matches!(tool.code, Code::Component(_)));
-    let folders = if is_component { folders(run)? } else { Vec::new() };
+    let folders = if is_component {
+        // A file system may take its time.
+        let run = Arc::clone(run);
+        let opening = tokio::task::spawn_blocking(move || folders(&run));
+        opening.await.map_err(|error| RunError::Internal(error.to_string()))??
+    } else {
+        Vec::new()
+    };
     run.record(&RunEvent::ToolStarted { tool: tool.to_owned(), input: kept(&parameters), unsandboxed })?;
     if unsandboxed {
         // On disk before it can have an effect: after a crash it is not called again.
@@ -111,12 +118,8 @@ fn folders(run: &RunContext) -> Result<Vec<Folder>, RunError> {
     else {
         return Ok(Vec::new());
     };
-    // A link in the path may lead elsewhere since the install.
-    let folder = |name: String| match run.engine.services().readable_folder(&name) {
-        Ok(path) => Ok(Folder { path, name }),
-        Err(reason) => Err(RunError::Permission(reason)),
-    };
-    granted.into_iter().map(folder).collect()
+    let services = run.engine.services();
+    granted.iter().map(|name| services.open_folder(name).map_err(RunError::Permission)).collect()
 }
 
 /// What a line of log costs beside its text: the record keeps its time and place.
@@ -167,7 +170,7 @@ impl Host for Bridge {
         if matches!(name, "log.info" | "log.error") && !self.log.take(args["message"].to_string().len()) {
             return Ok("null".to_owned());
         }
-        match self.runtime.block_on(ability::invoke(&self.run, name, args)) {
+        match self.runtime.block_on(ability::invoke(&self.run, Caller::Tool, name, args)) {
             Ok(Reply::Value(value)) => Ok(value.to_string()),
             Ok(Reply::Stop(_)) => Err(format!("{name} ends a chain; in a tool, return")),
             Err(error) => Err(error.to_string()),

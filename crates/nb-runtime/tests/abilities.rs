@@ -103,6 +103,8 @@ fn sound_args(ability: &str) -> Value {
         "flow.stop" => json!({"reason": "enough"}),
         "kv.read" => json!({"key": "k"}),
         "kv.write" => json!({"key": "k", "value": 1}),
+        "llm.chat" | "llm.query" => json!({"prompt": "p"}),
+        "llm.summarize" => json!({"text": "t"}),
         "log.error" | "log.info" | "notify.user" => json!({"message": "m"}),
         new => panic!("`{new}` needs arguments here"),
     }
@@ -154,7 +156,10 @@ async fn a_scope_that_an_ability_does_not_know_gives_nothing() {
         let scoped = format!("{name}:elsewhere.example");
         let mut probe = Probe::granted(&scoped);
         let error = probe.refusal(name, sound_args(name)).await;
-        if ["http.fetch", "data.fetch_url"].contains(&name) {
+        if name.starts_with("llm.") {
+            // Without an address there is no host to be outside of; tests/models.rs has models with one.
+            assert!(error.starts_with(&format!("{name}: probe has no model")), "{error}");
+        } else if ["http.fetch", "data.fetch_url"].contains(&name) {
             assert_eq!(
                 error,
                 format!("{name}: host 127.0.0.1 is outside of what was granted: elsewhere.example")
@@ -213,6 +218,18 @@ async fn bad_arguments_name_the_key() {
         ),
         ("notify.user", json!({}), "needs `message` or `body` or `title`"),
         ("event.publish", json!({"data": 1}), "needs `name`"),
+        ("llm.query", json!({"system": "s"}), "needs `prompt`"),
+        ("llm.query", json!({"prompt": ""}), "must have at least 1 characters"),
+        ("llm.summarize", json!({"text": "t", "words": 0}), "`words` is 0, and must be at least 1"),
+        ("llm.chat", json!({"system": "s"}), "needs `prompt` or `messages`"),
+        ("llm.chat", json!({"prompt": "p", "rounds": 11}), "`rounds` is 11, and must be at most 10"),
+        ("llm.chat", json!({"messages": [{"role": "system", "content": "c"}]}), "\"user\", \"assistant\""),
+        ("llm.chat", json!({"prompt": "p", "messages": [{"role": "user", "content": "c"}]}), "not both"),
+        (
+            "llm.chat",
+            json!({"messages": [{"role": "assistant", "content": "c"}]}),
+            "must be of the role `user`",
+        ),
         ("flow.branch", json!({"op": "like"}), "\"is_not_empty\", \"matches\""),
         ("flow.stop", json!({"why": 1}), "has no `why`"),
         ("data.fetch_url", json!({"url": 1}), "`url` is 1, and must be a text"),
@@ -591,4 +608,58 @@ async fn over_its_calls_for_the_hour_an_agent_sends_nothing_more() {
     home.world.advance(Duration::seconds(1));
     assert_eq!(home.run("a", task("c"), json!({})).await.status, RunStatus::Completed, "the next hour");
     assert_eq!(server.requests().len(), 3);
+}
+
+/// An agent whose model answers by this transcript, and whose tool calls an ability.
+fn with_a_model(home: &Home, permission: &str, turns: &str) {
+    agent("m")
+        .asks(&[permission])
+        .file("cartridge.yml", format!("behaviors: {{interaction: {{directive: Be brief.}}}}\nprovider: {{id: scripted, options: {{turns: {turns}}}}}\n"))
+        .tool("call", "return nb.call(parameters.ability, parameters.args)")
+        .install(home);
+}
+
+async fn say(home: &Home, ability: &str, args: Value) -> Result<Value, String> {
+    let params = json!({"ability": ability, "args": args});
+    let row = home.run("m", Target::Tool("call".to_owned()), params).await;
+    row.error.map_or_else(|| Ok(row.output.unwrap_or_default()), Err)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn llm_query_gives_the_text_of_the_answer() {
+    let home = Home::new();
+    with_a_model(&home, "llm.query", "[{when: '{\"city\":\"Rome\"}', answer: It rains.}, {answer: What?}]");
+    assert_eq!(say(&home, "llm.query", json!({"prompt": {"city": "Rome"}})).await, Ok(json!("It rains.")));
+    assert_eq!(say(&home, "llm.query", json!({"prompt": "Oslo"})).await, Ok(json!("What?")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn llm_summarize_asks_for_a_summary_of_what_is_marked_as_data() {
+    let home = Home::new();
+    let turns = r"[{when: {matches: '(?s)at most 20 words.*<text>\nLong\.\n</text>$'}, answer: Short.}, {when: few sentences, answer: Some.}]";
+    with_a_model(&home, "llm.summarize", turns);
+    assert_eq!(say(&home, "llm.summarize", json!({"text": "Long.", "words": 20})).await, Ok(json!("Short.")));
+    assert_eq!(say(&home, "llm.summarize", json!({"text": "Long."})).await, Ok(json!("Some.")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn llm_chat_gives_the_answer_with_what_it_took() {
+    let home = Home::new();
+    let turns = "[{when: And now?, answer: Yes., usage: {input: 10, output: 2, cached: 4}}]";
+    with_a_model(&home, "llm.chat", turns);
+    let messages = json!([
+        {"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}, {"role": "user", "content": "And now?"},
+    ]);
+    let expected = json!({
+        "text": "Yes.", "stop": "done", "model": "scripted", "usage": {"input": 10, "output": 2, "cached": 4}, "rounds": 0,
+    });
+    assert_eq!(say(&home, "llm.chat", json!({"messages": messages})).await, Ok(expected));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn llm_chat_with_tools_is_for_chains_alone() {
+    let home = Home::new();
+    with_a_model(&home, "llm.chat", "[{answer: no}]");
+    let error = say(&home, "llm.chat", json!({"prompt": "p", "tools": ["call"]})).await.unwrap_err();
+    assert!(error.contains("llm.chat: `tools` can be given in a step of a chain alone"), "{error}");
 }

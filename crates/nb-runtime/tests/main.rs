@@ -7,5 +7,6 @@ mod chains;
 mod common;
 mod docs;
 mod logs;
+mod models;
 mod record;
 mod server;

@@ -86,7 +86,10 @@ impl ComponentTool {
             let (found, expected) = (&self.0.found, wit_words::RUN);
             // Where the words are the same, a record inside of them differs.
             let more = if *found == expected { format!(" ({error:#})") } else { String::new() };
-            refused(self.file(), format!("its `run` is {found}; that of the world `tool` is {expected}{more}"))
+            refused(
+                self.file(),
+                format!("its `run` is {found}; that of the world `tool` is {expected}{more}"),
+            )
         })
     }
 

@@ -7,6 +7,7 @@ use crate::document::Document;
 use crate::files::Files;
 use crate::manifest::{FILE_NAMES, Manifest};
 use crate::module::{self, Module};
+use crate::packed::{self, PackedCartridge};
 use crate::permission::UNSANDBOXED;
 use crate::problem::Problems;
 use crate::requires;
@@ -38,6 +39,8 @@ pub struct Agent {
     pub modules: Vec<Module>,
     /// Its tasks by id.
     pub tasks: BTreeMap<String, Task>,
+    /// Its cartridge: who it is, and which model speaks for it.
+    pub cartridge: Option<PackedCartridge>,
     /// What a person should know although the agent loads.
     pub warnings: Problems,
 }
@@ -133,12 +136,8 @@ impl Agent {
             tasks.insert(task.id.clone(), task);
         }
         check_trigger_chains(&manifest, &tasks, &document, problems);
-        if let Some(cartridge) =
-            manifest.cartridge.as_ref().filter(|cartridge| files.get(cartridge).is_none())
-        {
-            document.error(problems, "cartridge", format!("there is no file `{cartridge}`"));
-        }
-        Some(Self { manifest, tools, modules, tasks, warnings: Problems::default() })
+        let cartridge = packed::find(&manifest, &document, files, strictness, problems);
+        Some(Self { manifest, tools, modules, tasks, cartridge, warnings: Problems::default() })
     }
 }
 

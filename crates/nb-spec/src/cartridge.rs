@@ -58,10 +58,77 @@ pub struct ProviderSection {
     pub options: Map<String, Value>,
 }
 
+/// The names of the providers that there are.
+pub const PROVIDERS: [&str; 8] =
+    ["anthropic", "cohere", "google", "maritaca", "mistral", "ollama", "openai", "scripted"];
+
+/// A place in a provider section that names a variable: `ENV/NAME`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reference {
+    /// Where it stands, such as `credentials.access-token`.
+    pub path: String,
+    /// The variable.
+    pub name: String,
+}
+
+impl ProviderSection {
+    /// The variables that it names, in the order of the section.
+    pub fn references(&self) -> Vec<Reference> {
+        let mut found = Vec::new();
+        for (path, map) in
+            [("credentials", &self.credentials), ("settings", &self.settings), ("options", &self.options)]
+        {
+            for (key, value) in map {
+                collect(&format!("{path}.{key}"), value, &mut found);
+            }
+        }
+        found
+    }
+
+    /// The model that it names, in the settings or, for Google, in the options. It may be a reference.
+    pub fn model(&self) -> Option<&str> {
+        self.settings.get("model").or_else(|| self.options.get("model"))?.as_str()
+    }
+}
+
+fn collect(path: &str, value: &Value, found: &mut Vec<Reference>) {
+    match value {
+        Value::String(text) => found.extend(
+            variable_name(text).map(|name| Reference { path: path.to_owned(), name: name.to_owned() }),
+        ),
+        Value::Array(items) => {
+            items
+                .iter()
+                .enumerate()
+                .for_each(|(index, item)| collect(&format!("{path}.{index}"), item, found));
+        }
+        Value::Object(map) => {
+            map.iter().for_each(|(key, item)| collect(&format!("{path}.{key}"), item, found));
+        }
+        _ => {}
+    }
+}
+
+/// The name in a scalar that is `ENV`, one separator and a name. It is the whole scalar, so that no sentence that begins
+/// with these letters is taken for one.
+pub fn variable_name(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix("ENV")?;
+    let separator = rest.chars().next()?;
+    let name = rest.get(separator.len_utf8()..)?;
+    let begins = name.chars().next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
+    let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    (!separator.is_ascii_alphanumeric() && begins && plain).then_some(name)
+}
+
 impl Cartridge {
     /// Reads a cartridge; what is wrong is added to the problems.
     pub fn read(file: &str, bytes: &[u8], problems: &mut Problems) -> Option<Self> {
-        Document::new(file, bytes, problems)?.read_known(problems)
+        Self::of(&Document::new(file, bytes, problems)?, problems)
+    }
+
+    /// The same from a document.
+    pub(crate) fn of(document: &Document<'_>, problems: &mut Problems) -> Option<Self> {
+        document.read_known(problems)
     }
 
     /// What the model is told in a conversation.
@@ -94,6 +161,18 @@ mod tests {
         assert_eq!(cartridge.interaction().directive.as_deref(), Some("Be kind."));
         let provider = cartridge.provider.unwrap();
         assert_eq!((provider.id.as_str(), provider.settings.len()), ("openai", 0));
+    }
+
+    #[test]
+    fn variables_are_found_wherever_they_stand_and_sentences_are_none() {
+        let text = "provider:\n  id: openai\n  credentials: {access-token: ENV/KEY, address: ENVELOPE}\n  \
+            settings: {user: ENV-USER, stop: [a, ENV/STOP], note: ENV is short}\n";
+        let found = read(text).unwrap().provider.unwrap().references();
+        let found: Vec<(&str, &str)> =
+            found.iter().map(|found| (found.path.as_str(), found.name.as_str())).collect();
+        let expected =
+            [("credentials.access-token", "KEY"), ("settings.user", "USER"), ("settings.stop.1", "STOP")];
+        assert_eq!(found, expected);
     }
 
     #[test]

@@ -8,7 +8,8 @@
 //! - [`files`]: the files of an agent, in memory.
 //! - [`problem`]: what is wrong, where, and what to do.
 //! - [`document`]: YAML text to a typed value; unknown keys, wrong types and the line each value stands on.
-//! - [`manifest`], [`trigger`], [`tool`], [`module`], [`chain`], [`cartridge`]: the file formats.
+//! - [`manifest`], [`trigger`], [`tool`], [`module`], [`chain`], [`cartridge`]: the file formats. [`packed`]: the cartridge
+//!   of an agent, checked against its manifest.
 //! - `requires`: the modules that scripts require, with `words` for the texts of scripts.
 //! - [`timing`], [`cron_expression`]: when a schedule fires.
 //! - [`permission`]: what an agent may ask for, in words.
@@ -31,6 +32,7 @@ pub mod files;
 pub mod manifest;
 pub mod module;
 mod order;
+pub mod packed;
 pub mod permission;
 mod positions;
 pub mod problem;
@@ -47,6 +49,7 @@ pub use cartridge::{Cartridge, ProviderSection};
 pub use files::Files;
 pub use manifest::Manifest;
 pub use module::Module;
+pub use packed::PackedCartridge;
 pub use permission::Permission;
 pub use problem::{Problem, Problems, Severity};
 pub use task::Task;

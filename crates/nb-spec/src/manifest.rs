@@ -63,6 +63,9 @@ const KEYS: &[&str] = &[
     "cartridge",
     "tools",
     "secrets",
+    "budget",
+    "usd_per_day",
+    "tokens_per_day",
 ];
 
 /// A manifest, as written. Out of bounds is refused with the bound.
@@ -111,7 +114,7 @@ pub struct Manifest {
     /// What wakes it.
     #[serde(default)]
     pub triggers: Triggers,
-    /// The file with its persona.
+    /// The file with its cartridge. Default: `cartridge.yml` or `cartridge.yaml`, when it has one of them.
     pub cartridge: Option<String>,
     /// Its tools.
     #[serde(default)]
@@ -119,6 +122,38 @@ pub struct Manifest {
     /// The secrets that its requests may carry. Each is asked for as the permission `secret.use:NAME`.
     #[serde(default)]
     pub secrets: Vec<String>,
+    /// What its language model may take each day.
+    pub budget: Option<Budget>,
+}
+
+/// `budget:` of a manifest. A day begins at 00:00 UTC.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Budget {
+    /// In US dollars.
+    pub usd_per_day: Option<f64>,
+    /// In tokens, read and written.
+    pub tokens_per_day: Option<u64>,
+}
+
+/// The largest budget in US dollars: far above what an agent should cost, and exact in billionths.
+const MAX_USD: f64 = 1_000_000.0;
+
+impl Budget {
+    fn check(self, document: &Document<'_>, problems: &mut Problems) {
+        if self.usd_per_day.is_none() && self.tokens_per_day.is_none() {
+            let message = "`budget` needs `usd_per_day` or `tokens_per_day`";
+            document.error(problems, "budget", message);
+        }
+        if let Some(usd) = self.usd_per_day.filter(|usd| !(*usd > 0.0 && *usd <= MAX_USD)) {
+            let message =
+                format!("`budget.usd_per_day` must be more than 0 and at most {MAX_USD}; it is {usd}");
+            document.error(problems, "budget.usd_per_day", message);
+        }
+        if self.tokens_per_day == Some(0) {
+            let message = "`budget.tokens_per_day` must be at least 1; it is 0";
+            document.error(problems, "budget.tokens_per_day", message);
+        }
+    }
 }
 
 /// An intent that the agent answers to. Empty lists match everything.
@@ -286,6 +321,9 @@ impl Manifest {
                     format!("secret `{name}`: letters, digits and `_` only"),
                 );
             }
+        }
+        if let Some(budget) = self.budget {
+            budget.check(document, problems);
         }
         self.triggers.check(document, problems);
     }

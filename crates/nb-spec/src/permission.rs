@@ -14,10 +14,19 @@ const KNOWN: &[(&str, &str)] = &[
     ("http.fetch", "send requests to servers on the internet"),
     ("kv.read", "read its own stored values"),
     ("kv.write", "change its own stored values"),
+    ("llm.chat", "talk with its language model, which costs what the model costs"),
+    ("llm.query", "ask its language model, which costs what the model costs"),
+    ("llm.summarize", "have its language model summarize, which costs what the model costs"),
     ("log.error", "write errors to its log"),
     ("log.info", "write to its log"),
     ("notify.user", "show you notifications"),
 ];
+
+/// Those whose scope is a host.
+const HOSTS: &[&str] = &["data.fetch_url", "http.fetch", "llm.chat", "llm.query", "llm.summarize"];
+
+/// What the names of the abilities begin with that need a language model.
+pub const MODELS: &str = "llm.";
 
 /// The permission to read the files of one folder, which is its scope; for components that use WASI.
 pub const FILES_READ: &str = "files.read";
@@ -33,7 +42,7 @@ pub const SECRET_USE: &str = "secret.use";
 pub struct Permission {
     /// The ability's name.
     pub ability: String,
-    /// What it is limited to, in the ability's own terms: for `http.fetch` a host pattern.
+    /// What it is limited to, in the ability's own terms: for `http.fetch` and `llm.chat` a host pattern.
     pub scope: Option<String>,
 }
 
@@ -92,12 +101,13 @@ impl Permission {
     pub fn scope_problem(&self) -> Option<String> {
         let scope = self.scope.as_deref()?;
         match self.ability.as_str() {
-            "http.fetch" | "data.fetch_url" if !is_host_pattern(scope) => Some(format!(
+            ability if HOSTS.contains(&ability) && !is_host_pattern(scope) => Some(format!(
                 "`{self}`: `{scope}` is not a host; write for example {0}:api.example.com, {0}:*.example.com or {0}:example.com:8443",
                 self.ability
             )),
             FILES_READ => folder_problem(scope).map(|what| format!("`{self}`: {what}")),
-            "http.fetch" | "data.fetch_url" | SECRET_USE => None,
+            SECRET_USE => None,
+            ability if HOSTS.contains(&ability) => None,
             _ => Some(format!("`{self}`: `{}` has no scopes", self.ability)),
         }
     }
@@ -180,12 +190,13 @@ mod tests {
             "http.fetch:a.example",
             "http.fetch:*.a.example:8443",
             "http.fetch:[::1]:80",
+            "llm.chat:api.example.com",
             "kv.read",
         ] {
             assert_eq!(Permission::parse(good).scope_problem(), None, "{good}");
         }
         for bad in
-            ["http.fetch:", "http.fetch:http://x", "http.fetch:a b", "http.fetch:a:99999", "kv.read:abc"]
+            ["http.fetch:", "http.fetch:http://x", "http.fetch:a b", "llm.query:a:99999", "kv.read:abc"]
         {
             assert!(Permission::parse(bad).scope_problem().is_some(), "{bad}");
         }

@@ -189,8 +189,8 @@ fn many_tools_of_one_large_file_are_refused() {
     let tools = lines(1000, |n| format!("- {{name: t{n}, source: big.lua}}\n"));
     let files =
         [("manifest.yaml", &*format!("{MANIFEST}tools:\n{tools}")), ("big.lua", &*"-".repeat(1 << 20))];
-    let reason = "the tools and modules have more than 33554432 bytes together";
-    assert_eq!(load(&files).unwrap_err(), [format!("manifest.yaml:36: {reason}")]);
+    let reason = "the tools and modules have more than 67108864 bytes together";
+    assert_eq!(load(&files).unwrap_err(), [format!("manifest.yaml:68: {reason}")]);
 }
 
 #[test]

@@ -48,7 +48,7 @@ impl Store {
     }
 
     /// Removes an agent with its call count, its slots, and the cursors of the subscribers that are called like it
-    /// or `NAME/…`. Its kv data, runs and serial stay.
+    /// or `NAME/…`. Its kv data, runs, serial and what it spent stay.
     ///
     /// A crash on the way may leave slots behind. They only mean that those slots do not run again.
     ///
@@ -72,12 +72,13 @@ impl Store {
         )
     }
 
-    /// [`Store::remove_agent`], and the data of a kv namespace as well.
+    /// [`Store::remove_agent`], and the data of a kv namespace and what it spent as well.
     ///
     /// # Errors
     /// As [`Store::put_agent`].
     pub fn purge(&self, name: &str, kv_namespace: &str) -> Result<(), StoreError> {
         self.remove_agent(name)?;
+        self.forget_spending_of(name)?;
         self.kv_clear(kv_namespace)
     }
 

@@ -72,6 +72,7 @@ tables! {
     Cursors = "cursors",
     Inbox = "inbox",
     Calls = "calls",
+    Spending = "spending",
 }
 
 pub(crate) type TxResult<T> = ConflictableTransactionResult<T, StoreError>;

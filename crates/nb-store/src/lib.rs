@@ -10,7 +10,7 @@
 //! - `rows.rs`: what a row of each table holds.
 //! - `error.rs`: [`StoreError`].
 //! - `agents.rs`, `kv.rs`, `ledger.rs`, `runs.rs`, `slots.rs`, `deliveries.rs`, `events.rs`, `inbox.rs`,
-//!   `calls.rs`: one table, or a few that belong together, each.
+//!   `calls.rs`, `budgets.rs`: one table, or a few that belong together, each.
 //! - `retention.rs`: forgets what is old.
 //! - `db.rs`: the database: tables, transactions, and values longer than a page should hold.
 //! - `keys.rs`: how keys are written so that they sort.
@@ -21,13 +21,14 @@
 //! - A write is visible at once and durable after the next [`Store::commit`]. Nobody outside is told "done"
 //!   before that commit has returned.
 //! - What must hold together is written in one transaction: a ledger row and the run it starts, a kv value and
-//!   the total of its namespace, an agent and its highest serial.
+//!   the total of its namespace, an agent and its highest serial, what a model's message cost and its record.
 //! - A ledger key starts at most one run. Sequence numbers rise and are never given to two records on disk.
 //! - After an I/O error the open store stays failed ([`Store::is_failed`]): the database keeps refusing writes
 //!   even when space is free again. Opening it anew finds every committed record.
 #![forbid(unsafe_code)]
 
 mod agents;
+mod budgets;
 mod calls;
 mod commit;
 mod db;
@@ -47,6 +48,7 @@ mod slots;
 mod space;
 mod store;
 
+pub use budgets::{Budget, Reserved, Settlement, Spending, SpendingRow};
 pub use error::StoreError;
 pub use kv::{KEY_CAP, NAMESPACE_CAP, VALUE_CAP};
 pub use ledger::{Begun, DeliveryMark, LedgerKey, SlotKey};

@@ -34,20 +34,29 @@ impl Store {
     /// [`StoreError::UnknownRun`] or [`StoreError::Io`].
     pub fn append(&self, run_id: &str, event: &Value) -> Result<u64, StoreError> {
         let event = encode(event)?;
+        self.append_by(run_id, |key| self.db().insert(Table::RunEvents, key, &event)).map(|(seq, ())| seq)
+    }
+
+    /// Appends an event that `write` writes, at the key that it is given; gives the event's number.
+    pub(crate) fn append_by<A>(
+        &self,
+        run_id: &str,
+        write: impl FnOnce(&Key) -> Result<A, StoreError>,
+    ) -> Result<(u64, A), StoreError> {
         let mut counters = lock(self.run_counters());
         let last = match counters.get(run_id) {
             Some(last) => *last,
             None => self.last_run_event(run_id)?,
         };
         let seq = last + 1;
-        self.db().insert(Table::RunEvents, &event_key(run_id, seq)?, &event)?;
+        let written = write(&event_key(run_id, seq)?)?;
         if counters.len() >= COUNTERS {
             counters.clear();
         }
         counters.insert(run_id.to_owned(), seq);
         drop(counters);
         self.changed();
-        Ok(seq)
+        Ok((seq, written))
     }
 
     /// Replaces the row of a run.

@@ -12,7 +12,7 @@ use nb_store::AgentState;
 
 use super::App;
 use super::error::Answer;
-use crate::refusal::no_agent;
+use crate::refusal::{failed, no_agent};
 use crate::views;
 
 pub(super) async fn inspect(State(app): State<Arc<App>>, body: Bytes) -> Answer<PackageView> {
@@ -36,7 +36,8 @@ pub(super) async fn list(State(app): State<Arc<App>>) -> Answer<Vec<AgentSummary
 pub(super) async fn show(State(app): State<Arc<App>>, Path(name): Path<String>) -> Answer<AgentView> {
     let entry = app.engine.agents().get(&name).ok_or_else(|| no_agent(&name))?;
     let trust = app.installer.trust().ok();
-    Ok(Json(views::agent_view(&entry, trust.as_ref(), &app.engine.services().limits)))
+    let spent = app.engine.spent_today(&name).map_err(failed)?;
+    Ok(Json(views::agent_view(&entry, trust.as_ref(), &app.engine.services().limits, spent)))
 }
 
 pub(super) async fn uninstall(

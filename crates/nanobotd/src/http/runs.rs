@@ -139,7 +139,7 @@ pub(super) async fn list(
 
 pub(super) async fn show(State(app): State<Arc<App>>, Path(id): Path<String>) -> Answer<RunRecord> {
     let store = &app.engine.services().store;
-    let row = store.run(&id).ok().flatten().ok_or_else(|| no_run(&id))?;
+    let row = store.run(&id).map_err(failed)?.ok_or_else(|| no_run(&id))?;
     let mut events = Vec::new();
     let mut after = 0;
     loop {
@@ -154,7 +154,7 @@ pub(super) async fn show(State(app): State<Arc<App>>, Path(id): Path<String>) ->
 
 pub(super) async fn cancel(State(app): State<Arc<App>>, Path(id): Path<String>) -> Answer<RunView> {
     let was_at_work = app.engine.cancel(&id, BY_A_PERSON);
-    let row = app.engine.finished(&id).await.ok().flatten().ok_or_else(|| no_run(&id))?;
+    let row = app.engine.finished(&id).await.map_err(failed)?.ok_or_else(|| no_run(&id))?;
     if was_at_work && row.status == RunStatus::Cancelled {
         return Ok(Json(views::run(&row)));
     }

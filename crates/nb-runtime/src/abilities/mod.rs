@@ -8,9 +8,12 @@ mod flow_stop;
 mod http_fetch;
 mod kv_read;
 mod kv_write;
+mod llm_chat;
+mod llm_query;
+mod llm_summarize;
 mod log;
 pub(crate) mod mismatch;
-mod notify_user;
+pub(crate) mod notify_user;
 
 use crate::ability::Ability;
 
@@ -24,6 +27,9 @@ pub(crate) fn all() -> Vec<Box<dyn Ability>> {
         Box::new(http_fetch::HttpFetch),
         Box::new(kv_read::KvRead),
         Box::new(kv_write::KvWrite),
+        Box::new(llm_chat::LlmChat),
+        Box::new(llm_query::LlmQuery),
+        Box::new(llm_summarize::LlmSummarize),
         Box::new(log::INFO),
         Box::new(log::ERROR),
         Box::new(notify_user::NotifyUser),

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::ability::{Ability, AbilityCall, Effect, Reply};
-use crate::services::{Notification, Priority};
+use crate::services::{Notification, Priority, Services};
 
 pub(super) struct NotifyUser;
 
@@ -51,7 +51,6 @@ impl Ability for NotifyUser {
     async fn invoke(&self, call: &AbilityCall<'_>, args: Value) -> Result<Reply, String> {
         let args: Args = super::parse(args)?;
         let run = call.run;
-        let services = run.engine.services();
         let body =
             args.message.or(args.body).map(|body| nb_spec::condition::as_text(&body)).unwrap_or_default();
         let notification = Notification {
@@ -61,20 +60,28 @@ impl Ability for NotifyUser {
             body,
             priority: args.priority,
         };
-        let Err(reason) = services.notifier.show(&notification).await else {
-            return Ok(Reply::Value(json!({"shown": "desktop"})));
-        };
-        let row = InboxRow {
-            seq: 0,
-            at: services.world.now(),
-            agent: notification.agent,
-            run: Some(notification.run),
-            title: notification.title,
-            body: notification.body,
-            priority: notification.priority.name().to_owned(),
-        };
-        services.store.put_inbox(&row).map_err(|error| error.to_string())?;
-        services.store.commit().await.map_err(|error| error.to_string())?;
-        Ok(Reply::Value(json!({"shown": "inbox", "reason": reason})))
+        deliver(run.engine.services(), notification).await.map(Reply::Value)
     }
+}
+
+/// Shows a notification, or puts it into the inbox; says which.
+///
+/// # Errors
+/// What the store says.
+pub(crate) async fn deliver(services: &Services, notification: Notification) -> Result<Value, String> {
+    let Err(reason) = services.notifier.show(&notification).await else {
+        return Ok(json!({"shown": "desktop"}));
+    };
+    let row = InboxRow {
+        seq: 0,
+        at: services.world.now(),
+        agent: notification.agent,
+        run: Some(notification.run),
+        title: notification.title,
+        body: notification.body,
+        priority: notification.priority.name().to_owned(),
+    };
+    services.store.put_inbox(&row).map_err(|error| error.to_string())?;
+    services.store.commit().await.map_err(|error| error.to_string())?;
+    Ok(json!({"shown": "inbox", "reason": reason}))
 }

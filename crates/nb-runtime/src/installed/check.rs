@@ -1,6 +1,7 @@
 //! Everything of an agent that does not compile, told at once.
 
 use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 
 use nb_sandbox::{Lang, Module, Sandbox, SandboxError, ScriptError, ScriptErrorKind, Source, ToolError};
 use nb_spec::Severity;
@@ -11,33 +12,40 @@ use crate::services::Services;
 
 /// The most errors that are told: each has some lines.
 const TOLD: usize = 10;
+/// How long everything is compiled, at most, but for the one that is at work then. A large agent takes a second.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The file of a script that stands for a tool which imports a module's macros.
 const IMPORTS: &str = "a tool that imports it";
 
 impl Installed {
-    /// Compiles every tool and every module, so that an error shows at install and not at the first call. What would
+    /// Compiles every tool and every module, and reads the provider of its cartridge, so that an error shows at install and not at the first call. What would
     /// run outside of the sandbox is left alone unless that is granted: a Fennel macro is a program, too.
     ///
     /// # Errors
-    /// All errors, each with its place and its line; of more than ten the first ones.
+    /// All errors, each with its place and its line; of more than ten the first ones. Nothing more is compiled after
+    /// those, or after a minute: other installs wait for this one.
     pub fn compile_all(&self, services: &Services) -> Result<(), String> {
-        let mut errors = Errors::default();
+        let mut errors = Errors::new();
         for problem in
             self.spec.missing_modules().iter().filter(|problem| problem.severity == Severity::Error)
         {
             errors.add(problem.to_string());
         }
         let mut broken = BTreeSet::new();
-        for (module, error) in self
-            .modules
-            .iter()
-            .filter_map(|module| Some((module, self.module_error(module, &services.sandbox)?)))
-        {
-            broken.insert(&*module.source.file);
-            errors.add(error.to_string());
+        for module in self.modules.iter() {
+            if errors.is_enough() {
+                return errors.into_result();
+            }
+            if let Some(error) = self.module_error(module, &services.sandbox) {
+                broken.insert(&*module.source.file);
+                errors.add(error.to_string());
+            }
         }
         for (name, tool) in &self.spec.tools {
+            if errors.is_enough() {
+                break;
+            }
             if tool.is_sandboxed() || self.may_leave_the_sandbox().is_ok() {
                 let ready = self.executable(name, services).and_then(|executable| match executable {
                     Executable::Native(tool) => Ok(nb_native::check(&tool, &services.native)?),
@@ -55,6 +63,9 @@ impl Installed {
             {
                 errors.add(format!("tool `{name}`: {}", mismatch.message));
             }
+        }
+        if let Some(problem) = self.model_problem(services) {
+            errors.add(problem);
         }
         errors.into_result()
     }
@@ -107,13 +118,28 @@ fn without_importer(mut error: ScriptError) -> ScriptError {
 }
 
 /// Errors in the order in which they were found, each once.
-#[derive(Default)]
 struct Errors {
     told: Vec<String>,
     more: usize,
+    begun: Instant,
 }
 
 impl Errors {
+    fn new() -> Self {
+        Self { told: Vec::new(), more: 0, begun: Instant::now() }
+    }
+
+    /// Whether nothing more is to be looked for.
+    fn is_enough(&mut self) -> bool {
+        if self.begun.elapsed() > PATIENCE {
+            let message =
+                format!("compiling all of it takes longer than {} s, so it was given up", PATIENCE.as_secs());
+            self.told.push(message);
+            return true;
+        }
+        self.told.len() >= TOLD
+    }
+
     fn add(&mut self, error: String) {
         if self.told.contains(&error) {
             return;
@@ -131,6 +157,8 @@ impl Errors {
         }
         if self.more > 0 {
             self.told.push(format!("and {} more", self.more));
+        } else if self.told.len() >= TOLD {
+            self.told.push("there may be more".to_owned());
         }
         Err(self.told.join("\n"))
     }

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use nb_egress::{Egress, EgressConfig};
 use nb_runtime::installed::Entry;
+use nb_runtime::models::prices::PriceList;
 use nb_runtime::record::RunEvent;
 use nb_runtime::services::Runner;
 use nb_runtime::{Actor, Engine, Installed, RunRequest, Services, StartError, Started, Target};
@@ -55,6 +56,7 @@ impl Home {
             secrets: vault.clone(),
             own_paths: Arc::default(),
             limits: Limits::default(),
+            prices: PriceList::default(),
         });
         Self { engine, world, desktop, vault, dir }
     }

@@ -1,7 +1,8 @@
 //! `nbctl ls`, `show`, `start`, `stop`, `uninstall`: the installed agents.
 
 use nb_api::agents::{
-    AgentState, AgentSummary, AgentView, ModelView, PermissionView, TaskView, ToolView, UninstallOptions, Uninstalled,
+    AgentState, AgentSummary, AgentView, ModelView, PermissionView, TaskView, ToolView, UninstallOptions,
+    Uninstalled,
 };
 use nb_api::client::segment;
 use serde_json::Value;
@@ -324,7 +325,7 @@ mod tests {
         insta::assert_snapshot!(render(None, |page| list(&[summary(), broken.clone()], page)), @"
         NAME        VERSION  STATE    TOOLS  TASKS  TRIGGERS  SIGNED BY  DESCRIPTION
         hello       0.1.0    running      2      1         1  ada        Greets people in two languages
-        repo-watch  0.1.0    broken       2      1         1  nobody     does not load: manifest.yaml:3: unknown key `nmae`
+        repo-watch  0.1.0    broken       2      1         1  nobody     does not load: manifest.yaml:3: unknown key `nmae` …
         ");
         insta::assert_snapshot!(render(Some(90), |page| list(&[summary(), broken], page)), @"
         NAME        VERSION  STATE    TOOLS  TASKS  TRIGGERS  SIGNED BY  DESCRIPTION

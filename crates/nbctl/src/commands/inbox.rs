@@ -53,8 +53,8 @@ mod tests {
         let items = [item(1, "3 commits", "ada: 2\nbob: 1", "normal"), item(2, "No disk", "", "urgent")];
         insta::assert_snapshot!(render(None, |page| list(&items, page)), @"
         1  3 commits  repo-watch, normal, 5 min ago
-            ada: 2
-            bob: 1
+            | ada: 2
+            | bob: 1
 
         2  No disk  repo-watch, urgent, 5 min ago
         ");

@@ -110,6 +110,6 @@ mod tests {
         };
         insta::assert_snapshot!(shown("log", "print: greeted\tAda\nand \x1b[2JBob"), @r"2026-03-01 11:59:57  hello  run_01KJN4R5ZB3V0T6Q2W8X9Y7A1C  print: greeted Ada\nand \x1b[2JBob");
         let error = "failed: tools/a.lua:1:3: no\n  1 | nil.x\n    |   ^\nhint: look";
-        insta::assert_snapshot!(shown("finished", error), @"2026-03-01 11:59:57  hello  run_01KJN4R5ZB3V0T6Q2W8X9Y7A1C  failed: tools/a.lua:1:3: no; hint: look");
+        insta::assert_snapshot!(shown("finished", error), @"2026-03-01 11:59:57  hello  run_01KJN4R5ZB3V0T6Q2W8X9Y7A1C  failed: tools/a.lua:1:3: no …");
     }
 }

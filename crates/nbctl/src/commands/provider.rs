@@ -101,7 +101,8 @@ async fn ask(context: &Context, file: &Path, message: String, stream: bool) -> R
     let answer = answer?;
     let cost = answer.usage.and_then(|usage| Some(provider.prices()?.cost(usage)));
     if shown {
-        eprintln!("{}", text::line(&summary(&provider, &answer, cost)));
+        // Whoever closed stderr does not want to know.
+        let _ = writeln!(io::stderr(), "{}", text::line(&summary(&provider, &answer, cost)));
         return Ok(());
     }
     let ms = |time: Option<std::time::Duration>| time.map(|time| time.as_millis());
@@ -144,7 +145,8 @@ async fn serve_script(context: &Context, file: &Path, port: u16) -> Result<(), E
     })?;
     nb_provider::serve(script, listener, |served| {
         let turn = served.turn.map_or_else(|| "no turn".to_owned(), |turn| format!("turn {turn}"));
-        eprintln!("{turn} answered {}", text::line(&served.asked));
+        // Whoever closed stderr does not want to know.
+        let _ = writeln!(io::stderr(), "{turn} answered {}", text::line(&served.asked));
     })
     .await
     .map_err(taken)

@@ -271,8 +271,8 @@ mod tests {
                               }
              3    +9.00 ms  log           level=info  empty=[]  said="a b"
                             message:
-                              two
-                              lines\x1b
+                              | two
+                              | lines\x1b
              4      +12 ms  finished      status=failed  fuel=1000000  ms=0.17  waiting_ms=3  n=1.2345
         "#);
     }
@@ -290,10 +290,10 @@ mod tests {
           recorded    2026-03-01 11:59:57 (3 s ago)
           took        12 ms
           error       tool `greet`: tools/greet.lua:3:8: a is nil
-          hint        set it
 
-            3 | return a.b
-              |        ^
+          |   3 | return a.b
+          |     |        ^
+          | hint: set it
 
         record
         ");

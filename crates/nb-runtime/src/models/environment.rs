@@ -1,0 +1,176 @@
+//! What surrounds a provider in the daemon. `ENV/NAME` of a cartridge is the agent's secret NAME, never a variable of the
+//! daemon: that would hand the daemon's environment to any package.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use chrono::{DateTime, Utc};
+use nb_egress::HostPattern;
+use nb_provider::{Environment, Variable};
+use nb_spec::permission::{Permission, SECRET_USE};
+
+use super::mask::Mask;
+use crate::installed::Installed;
+use crate::policy::{Decision, Scopes, decide};
+use crate::services::{Secrets, Services, World};
+
+/// Google's name for the file with the account of a program. It counts without standing in a cartridge, as elsewhere, when
+/// the manifest lists it.
+const GOOGLE_FILE: &str = "GOOGLE_APPLICATION_CREDENTIALS";
+
+/// The largest file that a secret names. Keys of accounts have some thousand bytes.
+const MAX_FILE_BYTES: u64 = 1 << 20;
+
+/// The surroundings of one agent's provider.
+pub(crate) struct Surroundings {
+    agent: String,
+    listed: Vec<String>,
+    granted: Vec<String>,
+    /// Where secrets may go: what a person granted by name.
+    hosts: Vec<HostPattern>,
+    /// The variables that the cartridge names; others are asked for by the provider itself.
+    named: BTreeSet<String>,
+    /// Files of the package.
+    files: BTreeMap<String, Vec<u8>>,
+    secrets: Arc<dyn Secrets>,
+    world: Arc<dyn World>,
+    read: Mutex<Read>,
+}
+
+/// What the provider was made of.
+#[derive(Default)]
+struct Read {
+    secrets: BTreeMap<String, Option<String>>,
+    files: Vec<(String, Vec<u8>)>,
+    /// A value that did not come from the agent's secrets.
+    bound: Option<String>,
+}
+
+impl Surroundings {
+    pub(crate) fn new(agent: &Installed, services: &Services, hosts: Vec<HostPattern>) -> Self {
+        let packed = agent.spec.cartridge.as_ref();
+        let section = packed.and_then(|packed| packed.provider());
+        Self {
+            agent: agent.name().to_owned(),
+            listed: agent.spec.manifest.secrets.clone(),
+            granted: granted_secrets(agent),
+            hosts,
+            named: section
+                .into_iter()
+                .flat_map(|section| section.references())
+                .map(|reference| reference.name)
+                .collect(),
+            files: packed.map(|packed| packed.files.clone()).unwrap_or_default(),
+            secrets: Arc::clone(&services.secrets),
+            world: Arc::clone(&services.world),
+            read: Mutex::default(),
+        }
+    }
+
+    /// A variable that stands for nothing but its hosts: what goes to the model may go nowhere else.
+    pub(crate) fn binding(self, variable: &str) -> Self {
+        self.read().bound = Some(variable.to_owned());
+        self
+    }
+
+    /// Whether every value and file is still what it was when it was read.
+    pub(crate) fn is_current(&self) -> bool {
+        let read = self.read();
+        read.secrets.iter().all(|(name, value)| self.secrets.value(name) == *value)
+            && read.files.iter().all(|(path, bytes)| read_file(path).is_ok_and(|now| now == *bytes))
+    }
+
+    /// Hides the values that were read.
+    pub(crate) fn mask(&self) -> Mask {
+        Mask::new(self.read().secrets.values().flatten().cloned())
+    }
+
+    fn read(&self) -> MutexGuard<'_, Read> {
+        self.read.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The secrets that a person granted to an agent, by name.
+fn granted_secrets(agent: &Installed) -> Vec<String> {
+    match decide(agent.name(), &agent.grants, SECRET_USE) {
+        Decision::Allow(Scopes::Limited(names)) => names,
+        Decision::Allow(Scopes::Unlimited) | Decision::Deny(_) => Vec::new(),
+    }
+}
+
+impl Environment for Surroundings {
+    fn variable(&self, name: &str) -> Result<Option<Variable>, String> {
+        let hosts = || Some(self.hosts.clone());
+        if self.read().bound.as_deref() == Some(name) {
+            return Ok(Some(Variable { value: String::new(), hosts: hosts() }));
+        }
+        let is_named = self.named.contains(name);
+        let is_listed = self.listed.iter().any(|listed| listed == name);
+        let counts_unnamed = name == GOOGLE_FILE && is_listed;
+        if !is_named && !counts_unnamed {
+            // The provider looks for what a machine has by default; here it has nothing.
+            return Ok(None);
+        }
+        if !is_listed {
+            return Err(format!(
+                "the cartridge names ENV/{name}, the secret {name} of the agent, which its manifest does not list; add it under `secrets`"
+            ));
+        }
+        if !self.granted.iter().any(|granted| granted == name) {
+            let permission = Permission::of_secret(name);
+            return Err(format!(
+                "permission `{permission}` was not granted to {}; install it again and grant it",
+                self.agent
+            ));
+        }
+        let value = self.secrets.value(name);
+        self.read().secrets.insert(name.to_owned(), value.clone());
+        match value {
+            Some(value) => Ok(Some(Variable { value, hosts: hosts() })),
+            None => Err(format!(
+                "secret {name} has no value that can be used; put it where the daemon keeps its secrets"
+            )),
+        }
+    }
+
+    fn file(&self, path: &str) -> Result<Vec<u8>, String> {
+        if let Some(bytes) = self.files.get(path) {
+            return Ok(bytes.clone());
+        }
+        let is_secret = self.read().secrets.values().any(|value| value.as_deref() == Some(path));
+        if !path.starts_with('/') {
+            return Err("there is no such file in the package".to_owned());
+        }
+        if !is_secret {
+            return Err(
+                "it is no file of the package; an absolute path counts as the value of a secret alone"
+                    .to_owned(),
+            );
+        }
+        let bytes = read_file(path)?;
+        self.read().files.push((path.to_owned(), bytes.clone()));
+        Ok(bytes)
+    }
+
+    fn now(&self) -> DateTime<Utc> {
+        self.world.now()
+    }
+
+    fn chance(&self) -> f64 {
+        self.world.random() as f64 / u64::MAX as f64
+    }
+}
+
+fn read_file(path: &str) -> Result<Vec<u8>, String> {
+    use std::io::Read as _;
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
+    if !file.metadata().map_err(|error| error.to_string())?.is_file() {
+        return Err("it is no file".to_owned());
+    }
+    file.take(MAX_FILE_BYTES + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > MAX_FILE_BYTES {
+        return Err(format!("it has more than {MAX_FILE_BYTES} bytes"));
+    }
+    Ok(bytes)
+}

@@ -1,0 +1,44 @@
+//! The language model of an agent: made from its cartridge, and asked for a run.
+//!
+//! - `provider.rs`: the provider of an installed agent, made once and kept. [`environment`]: what surrounds it here, where
+//!   a variable is a secret of the agent; `mask`: no value of these is told.
+//! - `request.rs`: one request, within the budget and on record. [`message`]: what the record says of it.
+//! - `conversation.rs`: requests and calls of tools until there is an answer.
+//! - [`prices`]: what the operator says that models cost.
+
+mod conversation;
+pub(crate) mod environment;
+mod mask;
+pub mod message;
+pub mod prices;
+mod provider;
+mod request;
+
+use nb_provider::{Chat, Turn};
+
+use crate::ability::AbilityCall;
+
+pub(crate) use conversation::{Said, talk};
+pub(crate) use provider::{Model, Providers};
+
+/// The model of the agent that calls an ability, and a conversation that begins as its cartridge says. `system` stands in
+/// place of the cartridge's directive.
+///
+/// # Errors
+/// A sentence: there is no model, or it may not be used as the cartridge says.
+pub(crate) fn begin(
+    call: &AbilityCall<'_>,
+    ability: &str,
+    system: Option<String>,
+    turns: Vec<Turn>,
+) -> Result<(Model, Chat), String> {
+    let agent = &call.run.agent;
+    let model = agent.model(call.run.engine.services(), ability, &call.scopes)?;
+    let interaction = agent.spec.cartridge.as_ref().map(|packed| packed.cartridge.interaction().clone());
+    let interaction = interaction.unwrap_or_default();
+    // Context first, then what to do next.
+    let context: Vec<String> = interaction.backdrop.into_iter().chain(interaction.instruction).collect();
+    let backdrop = (!context.is_empty()).then(|| context.join("\n\n"));
+    let directive = system.or(interaction.directive);
+    Ok((model, Chat { directive, backdrop, turns, tools: Vec::new() }))
+}

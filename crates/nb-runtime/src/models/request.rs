@@ -1,0 +1,135 @@
+//! One request to a model: within the budget, on record, ended with its run.
+
+use std::time::Instant;
+
+use nb_provider::{Answer, Chat, Delta, ErrorKind, ProviderError, Turn, Usage};
+use serde_json::{Value, json};
+
+use super::Model;
+use super::message::ModelMessage;
+use crate::budget::{reserve, settle};
+use crate::engine::RunContext;
+use crate::record::kept;
+
+/// An answer with what it took.
+pub(super) struct Answered {
+    pub answer: Answer,
+    pub usage: Usage,
+    /// Whether the provider did not tell the tokens.
+    pub estimated: bool,
+    pub usd: Option<f64>,
+}
+
+/// How a request ended that gave no whole answer.
+enum Failure {
+    Cancelled,
+    Provider(ProviderError),
+}
+
+/// Asks once. A run that is cancelled breaks the request off.
+///
+/// # Errors
+/// A sentence; what had come by then is on record.
+pub(super) async fn ask(run: &RunContext, model: &Model, chat: &Chat) -> Result<Answered, String> {
+    let asked = characters(chat);
+    let reservation = reserve(run, model, quarter(asked)).await?;
+    let begun = Instant::now();
+    let mut heard = String::new();
+    let mut hear = |delta: Delta<'_>| {
+        if let Delta::Text(text) = delta {
+            heard.push_str(text);
+        }
+    };
+    let result = tokio::select! {
+        result = model.provider().ask(chat, true, &mut hear) => result.map_err(Failure::Provider),
+        // Dropping the request closes its connection.
+        () = run.cancel.cancelled() => Err(Failure::Cancelled),
+    };
+    let (answer, error, has_spent) = match result {
+        Ok(answer) => (answer, None, true),
+        Err(Failure::Cancelled) => {
+            let error = Some(run.cancelled().to_string());
+            (Answer { text: heard, ..Answer::default() }, error, true)
+        }
+        Err(Failure::Provider(mut error)) => {
+            let has_spent = may_have_spent(&error);
+            let mut answer = error.received.take().map(|answer| *answer).unwrap_or_default();
+            answer.request_id = answer.request_id.or(error.request_id.clone());
+            // The text stands beside the error.
+            (answer, Some(model.error(&error)), has_spent)
+        }
+    };
+    let estimate = Usage { input: quarter(asked), output: quarter(said(&answer)), cached: 0 };
+    let (usage, estimated) = match answer.usage {
+        Some(usage) => (usage, false),
+        None if has_spent => (estimate, true),
+        None => (Usage::default(), false),
+    };
+    let usd = model.prices.map(|prices| prices.cost(usage));
+    let ms = begun.elapsed().as_secs_f64() * 1e3;
+    let message = message(model, &answer, Took { usage, estimated, usd, ms }, error.clone());
+    settle(run, model, &reservation, message).map_err(|error| error.to_string())?;
+    match error {
+        Some(error) => Err(error),
+        None => Ok(Answered { answer, usage, estimated, usd }),
+    }
+}
+
+struct Took {
+    usage: Usage,
+    estimated: bool,
+    usd: Option<f64>,
+    ms: f64,
+}
+
+fn message(model: &Model, answer: &Answer, took: Took, error: Option<String>) -> ModelMessage {
+    ModelMessage {
+        provider: model.provider().id(),
+        model: answer.model.as_deref().map_or_else(|| model.name(), |name| model.told(name)),
+        said: kept(&Value::String(answer.text.clone())),
+        calls: if answer.calls.is_empty() { Value::Null } else { kept(&json!(answer.calls)) },
+        stop: answer.stop,
+        stop_reason: answer.stop_reason.clone(),
+        usage: took.usage,
+        estimated: took.estimated,
+        usd: took.usd,
+        request_id: answer.request_id.clone(),
+        error,
+        ms: took.ms,
+    }
+}
+
+/// Whether the provider may have counted tokens. One that refused, or was not reached, has not.
+fn may_have_spent(error: &ProviderError) -> bool {
+    error.received.is_some()
+        || matches!(error.kind, ErrorKind::TimedOut | ErrorKind::Ended | ErrorKind::Malformed)
+}
+
+/// The characters of a conversation, those of its tools among them.
+fn characters(chat: &Chat) -> usize {
+    let count = |text: &str| text.chars().count();
+    let fixed: usize = chat.directive.iter().chain(&chat.backdrop).map(|text| count(text)).sum();
+    let turns = chat.turns.iter().map(|turn| match turn {
+        Turn::User(text) => count(text),
+        Turn::Model(message) => {
+            count(&message.text)
+                + message.calls.iter().map(|call| count(&call.arguments.to_text())).sum::<usize>()
+        }
+        Turn::Results(results) => results.iter().map(|result| count(&result.content)).sum(),
+    });
+    let tools = chat.tools.iter().map(|tool| {
+        let parameters = tool.parameters.as_ref().map_or(0, |schema| count(&schema.to_string()));
+        count(&tool.name) + count(&tool.description) + parameters
+    });
+    fixed + turns.sum::<usize>() + tools.sum::<usize>()
+}
+
+fn said(answer: &Answer) -> usize {
+    let calls = answer.calls.iter().map(|call| call.name.len() + call.arguments.to_text().chars().count());
+    answer.text.chars().count() + answer.thinking.chars().count() + calls.sum::<usize>()
+}
+
+/// About what a token has.
+fn quarter(characters: usize) -> u64 {
+    u64::try_from(characters.div_ceil(4)).unwrap_or(u64::MAX)
+}

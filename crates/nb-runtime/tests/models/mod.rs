@@ -1,0 +1,94 @@
+//! Language models: what is asked, within which bounds, and what the record says of it. What the tests share is here.
+
+mod budgets;
+mod messages;
+mod secrets;
+mod tools;
+
+use std::time::Duration;
+
+use nb_runtime::models::message::ModelMessage;
+use nb_runtime::record::RunEvent;
+use serde_json::{Value, json};
+
+use crate::common::{AgentBuilder, Home, agent, task};
+use crate::server::Server;
+
+const KEY: &str = "sk-s3cret/Value";
+
+/// An agent with a chain of one step, and a model that answers by a transcript.
+fn scripted(turns: &str, step: &str) -> AgentBuilder {
+    let cartridge = format!("provider: {{id: scripted, options: {{turns: {turns}}}}}\n");
+    agent("m")
+        .asks(&["llm.chat", "llm.query"])
+        .file("cartridge.yml", cartridge)
+        .chain("c", &format!("steps: [{{id: s, {step}}}]"))
+}
+
+/// The same with a model behind a server that speaks like OpenAI.
+fn openai(server: &Server, permission: &str) -> AgentBuilder {
+    let cartridge = format!(
+        "provider:\n  id: openai\n  credentials: {{address: 'http://{}', access-token: ENV/KEY}}\n  \
+         settings: {{model: gpt-4o, stream: false}}\n",
+        server.host()
+    );
+    agent("m")
+        .asks(&[permission])
+        .set("secrets", json!(["KEY"]))
+        .file("cartridge.yml", cartridge)
+        .chain("c", "steps: [{id: s, ability: llm.query, args: {prompt: Hi}}]")
+}
+
+/// What OpenAI answers.
+fn completion(text: &str) -> Option<String> {
+    let body = json!({
+        "id": "chatcmpl-1", "model": "gpt-4o-2024", "choices": [
+            {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"},
+        ],
+        "usage": {"prompt_tokens": 8, "completion_tokens": 2, "prompt_tokens_details": {"cached_tokens": 0}},
+    });
+    answer("200 OK", &body.to_string())
+}
+
+fn answer(status: &str, body: &str) -> Option<String> {
+    let length = body.len();
+    Some(format!(
+        "HTTP/1.1 {status}\r\ncontent-type: application/json\r\nx-request-id: req_1\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n{body}"
+    ))
+}
+
+fn messages(record: &[RunEvent]) -> Vec<ModelMessage> {
+    let message = |event: &RunEvent| match event {
+        RunEvent::ModelMessage(message) => Some((**message).clone()),
+        _ => None,
+    };
+    record.iter().filter_map(message).collect()
+}
+
+fn logged(record: &[RunEvent]) -> Vec<String> {
+    let line = |event: &RunEvent| match event {
+        RunEvent::Log { level, message } => Some(format!("{level}: {message}")),
+        _ => None,
+    };
+    record.iter().filter_map(line).collect()
+}
+
+/// Waits for what no record tells.
+async fn eventually(holds: impl Fn() -> bool) {
+    let wait = async {
+        while !holds() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(20), wait).await.unwrap();
+}
+
+/// Runs the chain of `m` and gives its output, or its error without the step.
+async fn run(home: &Home) -> (Result<Value, String>, Vec<RunEvent>) {
+    let row = home.run("m", task("c"), json!({})).await;
+    let result = match row.error {
+        None => Ok(row.output.unwrap_or_default()),
+        Some(error) => Err(error.trim_start_matches("step `s`: ").to_owned()),
+    };
+    (result, home.record(&row.id))
+}
