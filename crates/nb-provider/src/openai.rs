@@ -21,9 +21,19 @@ use crate::wire::{Authorization, Outgoing, Reader, Wire};
 
 /// The credential that proves who asks.
 pub(crate) const KEY: &str = "access-token";
-const DIALECT: Dialect = Dialect { asks_for_usage: true, names_results: false };
+
+/// A provider that is reached and asked in this way.
+pub(crate) struct Shape {
+    /// The credential that proves who asks, and the variable that usually holds it.
+    pub key: &'static str,
+    pub variable: &'static str,
+    /// The usual address.
+    pub address: &'static str,
+    pub dialect: Dialect,
+}
 
 struct Openai {
+    dialect: Dialect,
     section: Section,
     address: Address,
     url: String,
@@ -31,13 +41,21 @@ struct Openai {
 }
 
 pub(crate) fn new(section: Section) -> Result<Parts, ProviderError> {
+    let dialect = Dialect { asks_for_usage: true, names_results: false };
+    of(section, &Shape { key: KEY, variable: "OPENAI_API_KEY", address: "https://api.openai.com", dialect })
+}
+
+/// A provider of this shape.
+pub(crate) fn of(section: Section, shape: &Shape) -> Result<Parts, ProviderError> {
     section.refuse_settings(&["messages"])?;
-    let address = Address::new(&section, "https://api.openai.com")?;
+    let address = Address::new(&section, shape.address)?;
     let version = section.optional("version").map_or("v1", |version| version.value.as_str());
     let url = address.join(&format!("{version}/chat/completions"));
-    let key = section.required(KEY, "OPENAI_API_KEY")?.clone();
+    let key = section.required(shape.key, shape.variable)?.clone();
     let model = section.model("settings")?;
-    Ok(Parts { wire: Box::new(Openai { section, address: address.clone(), url, key }), address, model })
+    let dialect = shape.dialect;
+    let wire = Openai { dialect, section, address: address.clone(), url, key };
+    Ok(Parts { wire: Box::new(wire), address, model })
 }
 
 #[async_trait]
@@ -47,7 +65,7 @@ impl Wire for Openai {
         Ok(Outgoing {
             url: self.url.clone(),
             headers: Vec::new(),
-            body: chat_completions::body(DIALECT, &self.section, chat, stream, &names)?,
+            body: chat_completions::body(self.dialect, &self.section, chat, stream, &names)?,
             framing: stream.then_some(Framing::Events),
             names,
         })
