@@ -6,7 +6,8 @@ use nb_spec::condition::as_text;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::ability::{Ability, AbilityCall, Caller, Effect, Reply};
+use super::asks_model::AsksModel;
+use crate::ability::{AbilityCall, Caller};
 use crate::installed::Installed;
 use crate::models::{Said, begin, talk};
 
@@ -41,10 +42,8 @@ enum Role {
 }
 
 #[async_trait]
-impl Ability for LlmChat {
-    fn name(&self) -> &'static str {
-        "llm.chat"
-    }
+impl AsksModel for LlmChat {
+    const NAME: &'static str = "llm.chat";
 
     fn schema(&self) -> Value {
         json!({
@@ -69,28 +68,7 @@ impl Ability for LlmChat {
         })
     }
 
-    fn has_scopes(&self) -> bool {
-        true
-    }
-
-    fn effect(&self, _args: &Value) -> Effect {
-        Effect::Outside
-    }
-
-    fn leaves_machine(&self) -> bool {
-        true
-    }
-
-    fn may_repeat(&self, _args: &Value) -> bool {
-        // It costs, answers something else, and its tools may have done anything.
-        false
-    }
-
-    fn heeds_cancel(&self) -> bool {
-        true
-    }
-
-    async fn invoke(&self, call: &AbilityCall<'_>, args: Value) -> Result<Reply, String> {
+    async fn ask(&self, call: &AbilityCall<'_>, args: Value) -> Result<Value, String> {
         let Args { prompt, messages, system, tools, rounds } = super::parse(args)?;
         let turns = turns(prompt, messages)?;
         if !tools.is_empty() && call.caller == Caller::Tool {
@@ -99,10 +77,10 @@ impl Ability for LlmChat {
                 .to_owned());
         }
         let tools = tools.iter().map(|name| declared(&call.run.agent, name)).collect::<Result<_, _>>()?;
-        let (model, chat) = begin(call, self.name(), system, turns)?;
+        let (model, chat) = begin(call, Self::NAME, system, turns)?;
         let chat = nb_provider::Chat { tools, ..chat };
         let said = talk(call.run, &model, chat, rounds.unwrap_or(MAX_ROUNDS)).await?;
-        Ok(Reply::Value(answer(said)))
+        Ok(answer(said))
     }
 }
 

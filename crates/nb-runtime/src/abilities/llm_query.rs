@@ -6,7 +6,8 @@ use nb_spec::condition::as_text;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::ability::{Ability, AbilityCall, Effect, Reply};
+use super::asks_model::AsksModel;
+use crate::ability::AbilityCall;
 use crate::models::{begin, talk};
 
 pub(super) struct LlmQuery;
@@ -18,10 +19,8 @@ struct Args {
 }
 
 #[async_trait]
-impl Ability for LlmQuery {
-    fn name(&self) -> &'static str {
-        "llm.query"
-    }
+impl AsksModel for LlmQuery {
+    const NAME: &'static str = "llm.query";
 
     fn schema(&self) -> Value {
         json!({
@@ -35,32 +34,11 @@ impl Ability for LlmQuery {
         })
     }
 
-    fn has_scopes(&self) -> bool {
-        true
-    }
-
-    fn effect(&self, _args: &Value) -> Effect {
-        Effect::Outside
-    }
-
-    fn leaves_machine(&self) -> bool {
-        true
-    }
-
-    fn may_repeat(&self, _args: &Value) -> bool {
-        // It costs, and answers something else.
-        false
-    }
-
-    fn heeds_cancel(&self) -> bool {
-        true
-    }
-
-    async fn invoke(&self, call: &AbilityCall<'_>, args: Value) -> Result<Reply, String> {
+    async fn ask(&self, call: &AbilityCall<'_>, args: Value) -> Result<Value, String> {
         let Args { prompt, system } = super::parse(args)?;
         let turns = vec![Turn::User(as_text(&prompt))];
-        let (model, chat) = begin(call, self.name(), system, turns)?;
+        let (model, chat) = begin(call, Self::NAME, system, turns)?;
         let said = talk(call.run, &model, chat, 0).await?;
-        Ok(Reply::Value(Value::String(said.text)))
+        Ok(Value::String(said.text))
     }
 }

@@ -6,7 +6,8 @@ use nb_spec::condition::as_text;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::ability::{Ability, AbilityCall, Effect, Reply};
+use super::asks_model::AsksModel;
+use crate::ability::AbilityCall;
 use crate::models::{begin, talk};
 
 pub(super) struct LlmSummarize;
@@ -18,10 +19,8 @@ struct Args {
 }
 
 #[async_trait]
-impl Ability for LlmSummarize {
-    fn name(&self) -> &'static str {
-        "llm.summarize"
-    }
+impl AsksModel for LlmSummarize {
+    const NAME: &'static str = "llm.summarize";
 
     fn schema(&self) -> Value {
         json!({
@@ -35,33 +34,12 @@ impl Ability for LlmSummarize {
         })
     }
 
-    fn has_scopes(&self) -> bool {
-        true
-    }
-
-    fn effect(&self, _args: &Value) -> Effect {
-        Effect::Outside
-    }
-
-    fn leaves_machine(&self) -> bool {
-        true
-    }
-
-    fn may_repeat(&self, _args: &Value) -> bool {
-        // It costs, and answers something else.
-        false
-    }
-
-    fn heeds_cancel(&self) -> bool {
-        true
-    }
-
-    async fn invoke(&self, call: &AbilityCall<'_>, args: Value) -> Result<Reply, String> {
+    async fn ask(&self, call: &AbilityCall<'_>, args: Value) -> Result<Value, String> {
         let Args { text, words } = super::parse(args)?;
         let turns = vec![Turn::User(request(&as_text(&text), words))];
-        let (model, chat) = begin(call, self.name(), None, turns)?;
+        let (model, chat) = begin(call, Self::NAME, None, turns)?;
         let said = talk(call.run, &model, chat, 0).await?;
-        Ok(Reply::Value(Value::String(said.text)))
+        Ok(Value::String(said.text))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The abilities, one file each. A new one is a file here and a line in [`all`]. `mismatch` tells what does not fit
 //! their arguments.
 
+mod asks_model;
 mod data_fetch_url;
 mod event_publish;
 mod flow_branch;
