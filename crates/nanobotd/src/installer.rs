@@ -14,7 +14,7 @@ use nb_runtime::installed::Entry;
 use nb_runtime::{Engine, Installed};
 use nb_spec::Agent;
 use nb_spec::agent::Strictness;
-use nb_store::{AgentRow, AgentState, SerialRow};
+use nb_store::{AgentRow, AgentState, SerialRow, SpendingRow};
 use nb_wake::Wake;
 use serde_json::json;
 use tokio::sync::{Mutex, MutexGuard};
@@ -130,6 +130,7 @@ impl Installer {
             description: agent.manifest.description.clone(),
             signer: signer_view(&signer),
             permissions: views::permissions(&agent.manifest.requested_permissions(), &granted),
+            model: views::model(&agent, SpendingRow::default()),
             warnings: self.warnings(&agent),
             installed: installed.map(|entry| entry.row().version.clone()),
         })

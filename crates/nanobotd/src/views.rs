@@ -108,7 +108,8 @@ pub fn agent_view(
     }
 }
 
-fn model(spec: &Agent, spent: SpendingRow) -> Option<ModelView> {
+/// The language model of an agent, and what it has spent today.
+pub fn model(spec: &Agent, spent: SpendingRow) -> Option<ModelView> {
     let section = spec.cartridge.as_ref()?.provider()?;
     let budget = spec.manifest.budget.unwrap_or_default();
     let total = spent.total();

@@ -47,6 +47,9 @@ pub struct PackageView {
     pub signer: SignerView,
     /// What it asks for.
     pub permissions: Vec<PermissionView>,
+    /// Its language model, when its cartridge names one. It has not spent anything yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ModelView>,
     /// What a person should know.
     pub warnings: Vec<String>,
     /// The version that is installed now.

@@ -185,8 +185,7 @@ fn show(agent: &AgentView, page: &mut Page) {
         ),
     ];
     if let Some(model) = &agent.model {
-        let name = model.model.as_deref().unwrap_or_default();
-        fields.push(("model", format!("{} {name}", model.provider).trim_end().into()));
+        fields.push(("model", model_name(model).into()));
         fields.push(("budget", budget(model).into()));
     }
     page.fields(&fields);
@@ -210,6 +209,12 @@ fn show(agent: &AgentView, page: &mut Page) {
         page.gap();
         agent.warnings.iter().for_each(|warning| page.warning(warning));
     }
+}
+
+/// A model and its provider in words.
+pub(crate) fn model_name(model: &ModelView) -> String {
+    let name = model.model.as_deref().unwrap_or_default();
+    format!("{} {name}", model.provider).trim_end().to_owned()
 }
 
 /// What the model has cost today, and what it may.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use nb_api::agents::{AgentView, InstallOptions, Installed, PackageView, PermissionView, SignerView};
 use nb_api::{ApiError, Client, ErrorKind};
 
-use super::agents::agent_path;
+use super::agents::{agent_path, model_name};
 use super::grants::{self, Request};
 use crate::can_ask;
 use crate::context::{Context, read_file};
@@ -107,6 +107,9 @@ fn preview(package: &PackageView, request: &Request, page: &mut Page) {
         page.quote(2, &package.description);
     }
     let mut fields = vec![("signed by", signer(&package.signer)), ("digest", (&package.digest).into())];
+    if let Some(model) = &package.model {
+        fields.push(("model", model_name(model).into()));
+    }
     if let Some(installed) = &package.installed {
         fields.push(("replaces", installed.into()));
     }
@@ -150,6 +153,8 @@ fn result(done: &Installed, told: &[String], page: &mut Page) {
 
 #[cfg(test)]
 mod tests {
+    use nb_api::agents::ModelView;
+
     use super::*;
     use crate::page::render;
 
@@ -176,6 +181,14 @@ mod tests {
                 permission("log.info", "write to its log", true),
                 permission("notify.user", "show you notifications", false),
             ],
+            model: Some(ModelView {
+                provider: "openai".to_owned(),
+                model: Some("gpt-4o".to_owned()),
+                usd_per_day: None,
+                tokens_per_day: None,
+                tokens_today: 0,
+                usd_today: 0.0,
+            }),
             warnings: vec!["chains/a.yaml:2: an unused parameter".to_owned()],
             installed: Some("0.1.0".to_owned()),
         }
@@ -190,6 +203,7 @@ mod tests {
           Greets people
           signed by  ada (0123456789ABCDEF)
           digest     abababababababababababababababababababababababababababababababab
+          model      openai gpt-4o
           replaces   0.1.0
         asks for
            1  new   notify.user  show you notifications
