@@ -241,6 +241,10 @@ fn what_came_of_a_stream_that_breaks_off_stays_on_the_screen() {
     let ended = with_key(&home, &["provider", "ask", "bot.yml", "cut"]).fails(1);
     assert_eq!(ended.stdout, "Half an answer\n");
     assert!(ended.error().contains("broke off") && ended.error().contains("14 characters"), "{ended}");
+    let ended = with_key(&home, &["--json", "provider", "ask", "bot.yml", "cut"]).fails(1);
+    let told: Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!((&told["text"], &told["whole"]), (&json!("Half an answer"), &json!(false)));
+    assert!(ended.stderr.contains("broke off"), "{ended}");
 }
 
 /// Servers repeat what they are sent, in answers and in errors.

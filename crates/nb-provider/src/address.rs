@@ -67,6 +67,11 @@ impl Address {
         format!("{base}/{path}")
     }
 
+    /// The address as a whole.
+    pub fn base(&self) -> &Url {
+        &self.base
+    }
+
     /// The one host that a request goes to.
     pub fn scope(&self) -> HostScope {
         HostScope::Hosts(vec![self.host.clone()])

@@ -129,7 +129,7 @@ fn messages(chat: &Chat, names: &Names) -> Vec<Value> {
             Turn::User(content) => text("user", content),
             // A model may have had nothing to say. Such a turn is refused when it comes back; without it the turns of
             // the person around it count as one.
-            Turn::Model(message) if is_empty(message) => continue,
+            Turn::Model(message) if message.is_empty_for(ProviderId::Anthropic) => continue,
             Turn::Model(message) => model_turn(message, names),
             Turn::Results(results) => {
                 let blocks: Vec<Value> = results
@@ -147,10 +147,6 @@ fn messages(chat: &Chat, names: &Names) -> Vec<Value> {
         });
     }
     messages
-}
-
-fn is_empty(message: &Message) -> bool {
-    message.text.is_empty() && message.calls.is_empty() && message.native_of(ProviderId::Anthropic).is_none()
 }
 
 fn model_turn(message: &Message, names: &Names) -> Value {

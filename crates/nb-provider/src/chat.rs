@@ -1,5 +1,6 @@
 //! What is asked of a model, in no provider's words.
 
+use nb_spec::cartridge::Behavior;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -16,6 +17,16 @@ pub struct Chat {
     pub turns: Vec<Turn>,
     /// What the model may call.
     pub tools: Vec<Tool>,
+}
+
+impl Chat {
+    /// A conversation that begins as a cartridge says. Its context comes first, then what to do next.
+    pub fn new(behavior: &Behavior, turns: Vec<Turn>) -> Self {
+        let context: Vec<&str> =
+            [&behavior.backdrop, &behavior.instruction].into_iter().flatten().map(String::as_str).collect();
+        let backdrop = (!context.is_empty()).then(|| context.join("\n\n"));
+        Self { directive: behavior.directive.clone(), backdrop, turns, tools: Vec::new() }
+    }
 }
 
 /// One turn of a conversation.
@@ -57,6 +68,11 @@ impl Message {
     /// The provider's own form of this message, when it came from that provider.
     pub fn native_of(&self, provider: ProviderId) -> Option<&Value> {
         self.native.as_ref().filter(|native| native.provider == provider).map(|native| &native.content)
+    }
+
+    /// Whether there is nothing in it that this provider could be sent. Some refuse a turn without content.
+    pub(crate) fn is_empty_for(&self, provider: ProviderId) -> bool {
+        self.text.is_empty() && self.calls.is_empty() && self.native_of(provider).is_none()
     }
 }
 

@@ -11,7 +11,8 @@
 //!   `chat_completions.rs`; `anthropic.rs`, `cohere.rs`, `google/`, `ollama.rs`.
 //! - `scripted/`: answers from a file.
 //! - `names.rs`, `schema/`: names and schemas of tools under each provider's rules.
-//! - `frame.rs`: bytes to events or lines. `transport.rs`: one request and its answer, tried again before the first byte.
+//! - `frame.rs`: bytes to events or lines. `transport.rs`: one request and its answer, tried again before the first byte;
+//!   a [`Listener`] (`listener.rs`) follows it.
 //! - [`ProviderError`] (`error.rs`), `refusal.rs` and `hint.rs`: what went wrong, and what to do.
 //!
 //! # Invariants
@@ -34,6 +35,7 @@ mod frame;
 mod google;
 mod hint;
 mod id;
+mod listener;
 mod maritaca;
 mod mistral;
 mod names;
@@ -58,6 +60,7 @@ pub use chat::{Arguments, Call, Chat, Message, Native, Tool, ToolResult, Turn};
 pub use environment::{Environment, Variable};
 pub use error::{ErrorKind, ProviderError};
 pub use id::ProviderId;
+pub use listener::Listener;
 pub use prices::Prices;
 pub use provider::Provider;
 pub use scripted::{Script, Served, serve};

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use nb_egress::Egress;
 use nb_spec::ProviderSection;
+use url::Url;
 
 use crate::answer::{Answer, Delta};
 use crate::chat::Chat;
 use crate::environment::Environment;
 use crate::error::ProviderError;
+use crate::listener::Listener;
 use crate::options::Options;
 use crate::scripted::Script;
 use crate::section::Section;
@@ -86,13 +88,21 @@ impl Provider {
         &self.0.model
     }
 
+    /// Where it is reached, and so where a conversation goes. None: nowhere, a transcript answers.
+    pub fn address(&self) -> Option<&Url> {
+        match &self.0.backend {
+            Backend::Script(_) => None,
+            Backend::Wire { transport, .. } => Some(transport.address.base()),
+        }
+    }
+
     /// What tokens cost, when the section says it.
     pub fn prices(&self) -> Option<Prices> {
         self.0.prices
     }
 
-    /// Asks, and waits for the whole answer. `on` gets each part when it arrives; without a stream, all at once. A stream
-    /// is used when `stream` is set and the section does not forbid it.
+    /// Asks, and waits for the whole answer. The listener gets each part when it arrives; without a stream, all at once. A
+    /// stream is used when `stream` is set and the section does not forbid it.
     ///
     /// Dropping the future closes the connection.
     ///
@@ -102,14 +112,16 @@ impl Provider {
         &self,
         chat: &Chat,
         stream: bool,
-        on: &mut (dyn FnMut(Delta<'_>) + Send),
+        listener: &mut dyn Listener,
     ) -> Result<Answer, ProviderError> {
         let stream = stream && self.0.streams;
         match &self.0.backend {
-            Backend::Script(script) => script.answer(chat, stream, on).await,
+            Backend::Script(script) => {
+                script.answer(chat, stream, &mut |delta: Delta<'_>| listener.hear(delta)).await
+            }
             Backend::Wire { wire, transport } => {
                 let outgoing = wire.request(chat, stream)?;
-                transport.send(wire.as_ref(), &outgoing, on).await
+                transport.send(wire.as_ref(), &outgoing, listener).await
             }
         }
     }

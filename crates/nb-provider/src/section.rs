@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use nb_egress::HostPattern;
 use nb_spec::ProviderSection;
+use nb_spec::cartridge::variable_name;
 use serde_json::{Map, Value};
 
 use crate::environment::{Environment, Variable};
@@ -139,17 +140,6 @@ impl Section {
         let says_no = |map: &Map<String, Value>| map.get("stream") == Some(&Value::Bool(false));
         !says_no(&self.settings) && !says_no(&self.options)
     }
-}
-
-/// The name in a scalar that is `ENV`, one separator and a name: the whole scalar, so that no sentence that begins with
-/// these letters is taken for one.
-pub(crate) fn variable_name(text: &str) -> Option<&str> {
-    let rest = text.strip_prefix("ENV")?;
-    let separator = rest.chars().next()?;
-    let name = rest.get(separator.len_utf8()..)?;
-    let begins = name.chars().next().is_some_and(|c| c.is_ascii_alphabetic() || c == '_');
-    let plain = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    (!separator.is_ascii_alphanumeric() && begins && plain).then_some(name)
 }
 
 /// The mapping with variables in place of their names. What names a variable that is not set becomes null: it counts as

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use chrono::{DateTime, Utc};
 use nb_egress::HostRule;
 use nb_spec::ProviderSection;
+use nb_spec::cartridge::variable_name;
 use ring::rand::{SecureRandom, SystemRandom};
 use serde_json::Value;
 use url::Url;
 
 use crate::environment::{Environment, Variable};
-use crate::section::variable_name;
 
 /// The variables of this process and the files of its user.
 #[derive(Debug, Clone)]

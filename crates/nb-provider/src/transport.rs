@@ -11,6 +11,7 @@ use crate::answer::{Answer, Delta};
 use crate::error::{ErrorKind, ProviderError};
 use crate::frame::{Decoder, Frame, Framing};
 use crate::hint::{self, retry_after};
+use crate::listener::Listener;
 use crate::options::Options;
 use crate::refusal::Refusal;
 use crate::wire::{Bad, Outgoing, Reader, Wire};
@@ -40,11 +41,12 @@ impl Transport {
         &self,
         wire: &dyn Wire,
         outgoing: &Outgoing,
-        on: Sink<'_>,
+        listener: &mut dyn Listener,
     ) -> Result<Answer, ProviderError> {
         let mut attempt = 0;
         loop {
-            let error = match self.attempt(wire, outgoing, on).await {
+            let mut hear = |delta: Delta<'_>| listener.hear(delta);
+            let error = match self.attempt(wire, outgoing, &mut hear).await {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
@@ -55,6 +57,9 @@ impl Transport {
             // A provider that wants a long wait is not waited for: whoever asked decides.
             if wait > self.options.longest_wait {
                 return Err(error);
+            }
+            if let Err(reason) = listener.again(&error, wait) {
+                return Err(error.hinting(format!("it was not sent again: {reason}")));
             }
             attempt += 1;
             tracing::info!(%error, "asking again in {wait:?} (attempt {attempt} of {})", self.options.retries);

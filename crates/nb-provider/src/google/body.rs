@@ -54,6 +54,7 @@ fn contents(chat: &Chat, names: &Names) -> Vec<Value> {
     for turn in &chat.turns {
         contents.push(match turn {
             Turn::User(content) => text("user", content),
+            Turn::Model(message) if message.is_empty_for(ProviderId::Google) => continue,
             Turn::Model(message) => {
                 called = Some(message);
                 json!({"role": "model", "parts": model_parts(message, names)})
@@ -73,7 +74,7 @@ fn model_parts(message: &Message, names: &Names) -> Value {
         return native.clone();
     }
     let mut parts = Vec::new();
-    if !message.text.is_empty() || message.calls.is_empty() {
+    if !message.text.is_empty() {
         parts.push(json!({"text": message.text}));
     }
     parts.extend(message.calls.iter().map(|call| {

@@ -164,7 +164,13 @@ fn usage_of(planned: &Planned) -> Value {
 }
 
 fn refused(status: u16, message: &str, code: Option<&str>) -> Response {
-    let kind = if status < 500 { "invalid_request_error" } else { "server_error" };
+    let kind = match status {
+        401 => "authentication_error",
+        403 => "permission_error",
+        429 => "rate_limit_error",
+        500.. => "server_error",
+        _ => "invalid_request_error",
+    };
     let body = json!({"error": {"message": message, "type": kind, "param": null, "code": code}});
     let status = StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     (status, Json(body)).into_response()

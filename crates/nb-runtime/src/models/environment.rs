@@ -42,8 +42,6 @@ pub(crate) struct Surroundings {
 struct Read {
     secrets: BTreeMap<String, Option<String>>,
     files: Vec<(String, Vec<u8>)>,
-    /// A value that did not come from the agent's secrets.
-    bound: Option<String>,
 }
 
 impl Surroundings {
@@ -65,12 +63,6 @@ impl Surroundings {
             world: Arc::clone(&services.world),
             read: Mutex::default(),
         }
-    }
-
-    /// A variable that stands for nothing but its hosts: what goes to the model may go nowhere else.
-    pub(crate) fn binding(self, variable: &str) -> Self {
-        self.read().bound = Some(variable.to_owned());
-        self
     }
 
     /// Whether every value and file is still what it was when it was read.
@@ -100,10 +92,6 @@ fn granted_secrets(agent: &Installed) -> Vec<String> {
 
 impl Environment for Surroundings {
     fn variable(&self, name: &str) -> Result<Option<Variable>, String> {
-        let hosts = || Some(self.hosts.clone());
-        if self.read().bound.as_deref() == Some(name) {
-            return Ok(Some(Variable { value: String::new(), hosts: hosts() }));
-        }
         let is_named = self.named.contains(name);
         let is_listed = self.listed.iter().any(|listed| listed == name);
         let counts_unnamed = name == GOOGLE_FILE && is_listed;
@@ -126,7 +114,7 @@ impl Environment for Surroundings {
         let value = self.secrets.value(name);
         self.read().secrets.insert(name.to_owned(), value.clone());
         match value {
-            Some(value) => Ok(Some(Variable { value, hosts: hosts() })),
+            Some(value) => Ok(Some(Variable { value, hosts: Some(self.hosts.clone()) })),
             None => Err(format!(
                 "secret {name} has no value that can be used; put it where the daemon keeps its secrets"
             )),

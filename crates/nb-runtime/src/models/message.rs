@@ -14,6 +14,9 @@ pub struct ModelMessage {
     pub provider: ProviderId,
     /// The model that answered, or that was asked when none did.
     pub model: String,
+    /// What it thought before it answered, where the provider shows it.
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub thought: Value,
     /// The text, as far as it came. (A line of log has its own `text`.)
     pub said: Value,
     /// The tools that it wants called: a list of `{id, name, arguments}`.
@@ -76,6 +79,7 @@ mod tests {
         let message = ModelMessage {
             provider: ProviderId::Openai,
             model: "gpt-4o".to_owned(),
+            thought: Value::Null,
             said: json!("It rains."),
             calls: json!([{"id": "1", "name": "weather", "arguments": {}}]),
             stop: None,

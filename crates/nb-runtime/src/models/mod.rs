@@ -34,11 +34,9 @@ pub(crate) fn begin(
 ) -> Result<(Model, Chat), String> {
     let agent = &call.run.agent;
     let model = agent.model(call.run.engine.services(), ability, &call.scopes)?;
-    let interaction = agent.spec.cartridge.as_ref().map(|packed| packed.cartridge.interaction().clone());
-    let interaction = interaction.unwrap_or_default();
-    // Context first, then what to do next.
-    let context: Vec<String> = interaction.backdrop.into_iter().chain(interaction.instruction).collect();
-    let backdrop = (!context.is_empty()).then(|| context.join("\n\n"));
-    let directive = system.or(interaction.directive);
-    Ok((model, Chat { directive, backdrop, turns, tools: Vec::new() }))
+    let cartridge = agent.spec.cartridge.as_ref().map(|packed| &packed.cartridge);
+    let behavior = cartridge.map(|cartridge| cartridge.interaction().clone()).unwrap_or_default();
+    let mut chat = Chat::new(&behavior, turns);
+    chat.directive = system.or(chat.directive);
+    Ok((model, chat))
 }

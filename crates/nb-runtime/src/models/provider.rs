@@ -16,11 +16,6 @@ use crate::installed::Installed;
 use crate::policy::Scopes;
 use crate::services::Services;
 
-/// An option of our own that stands for the hosts that were granted: a provider refuses an address outside of the hosts of
-/// any variable that its section names.
-const BOUND_OPTION: &str = "granted-hosts";
-const BOUND: &str = "NANOBOT_GRANTED_HOSTS";
-
 /// The providers of one agent that are ready: one for each set of hosts that its permissions name.
 #[derive(Default)]
 pub(crate) struct Providers(Mutex<Vec<Kept>>);
@@ -109,36 +104,33 @@ impl Installed {
         ability: &str,
         scopes: &Scopes,
     ) -> Result<(Provider, Arc<Surroundings>), String> {
-        let mut section = section.clone();
-        let mut surroundings = Surroundings::new(self, services, hosts(scopes)?);
-        refuse_options(&section)?;
-        match scopes {
-            Scopes::Limited(_) => {
-                section.options.insert(BOUND_OPTION.to_owned(), Value::String(format!("ENV/{BOUND}")));
-                surroundings = surroundings.binding(BOUND);
-            }
-            // A grant for all hosts names none.
-            Scopes::Unlimited => {
-                let is_sent = |path: &str| path.strip_prefix("credentials.").is_none_or(is_secret);
-                if let Some(sent) = section.references().into_iter().find(|found| is_sent(&found.path)) {
-                    // Which of them is missing is told first: the secret, its grant, its value.
-                    surroundings.variable(&sent.name)?;
-                    return Err(format!(
-                        "secret {} goes only to a host that was granted by name; the manifest has to ask for `{ability}:HOST` in place of `{ability}`",
-                        sent.name
-                    ));
-                }
+        refuse_options(section)?;
+        let hosts = hosts(scopes)?;
+        let surroundings = Arc::new(Surroundings::new(self, services, hosts.clone()));
+        // A grant for all hosts names none.
+        if *scopes == Scopes::Unlimited {
+            let is_sent = |path: &str| path.strip_prefix("credentials.").is_none_or(is_secret);
+            if let Some(sent) = section.references().into_iter().find(|found| is_sent(&found.path)) {
+                // Which of them is missing is told first: the secret, its grant, its value.
+                surroundings.variable(&sent.name)?;
+                return Err(format!(
+                    "secret {} goes only to a host that was granted by name; the manifest has to ask for `{ability}:HOST` in place of `{ability}`",
+                    sent.name
+                ));
             }
         }
-        let surroundings = Arc::new(surroundings);
-        let made = Provider::new(&section, Arc::clone(&surroundings) as Arc<_>, services.egress.clone());
-        let provider = made.map_err(|error| match (&error.message, scopes) {
-            (message, Scopes::Limited(scopes)) if message.starts_with(BOUND) => {
-                let rest = message.replacen(BOUND, "what it is asked", 1);
-                format!("{rest}; `{ability}` was granted for {} only", scopes.join(", "))
-            }
-            _ => surroundings.mask().text(&in_words(&error)),
-        })?;
+        let provider = Provider::new(section, Arc::clone(&surroundings) as Arc<_>, services.egress.clone())
+            .map_err(|error| surroundings.mask().text(&in_words(&error)))?;
+        if let (Scopes::Limited(granted), Some(address)) = (scopes, provider.address())
+            && !hosts.iter().any(|host| host.matches(address))
+        {
+            let place = surroundings.mask().text(address.as_str());
+            return Err(format!(
+                "{} is asked at {place}, and `{ability}` was granted for {} only",
+                provider.id(),
+                granted.join(", ")
+            ));
+        }
         Ok((provider, surroundings))
     }
 

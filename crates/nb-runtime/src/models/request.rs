@@ -1,15 +1,15 @@
 //! One request to a model: within the budget, on record, ended with its run.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use nb_provider::{Answer, Chat, Delta, ErrorKind, ProviderError, Turn, Usage};
+use nb_provider::{Answer, Chat, Delta, ErrorKind, Listener, ProviderError, Turn, Usage};
 use serde_json::{Value, json};
 
 use super::Model;
 use super::message::ModelMessage;
 use crate::budget::{reserve, settle};
 use crate::engine::RunContext;
-use crate::record::kept;
+use crate::record::{RunEvent, kept};
 
 /// An answer with what it took.
 pub(super) struct Answered {
@@ -34,14 +34,9 @@ pub(super) async fn ask(run: &RunContext, model: &Model, chat: &Chat) -> Result<
     let asked = characters(chat);
     let reservation = reserve(run, model, quarter(asked)).await?;
     let begun = Instant::now();
-    let mut heard = String::new();
-    let mut hear = |delta: Delta<'_>| {
-        if let Delta::Text(text) = delta {
-            heard.push_str(text);
-        }
-    };
+    let mut heard = Heard { run, model, text: String::new(), thought: String::new() };
     let result = tokio::select! {
-        result = model.provider().ask(chat, true, &mut hear) => result.map_err(Failure::Provider),
+        result = model.provider().ask(chat, true, &mut heard) => result.map_err(Failure::Provider),
         // Dropping the request closes its connection.
         () = run.cancel.cancelled() => Err(Failure::Cancelled),
     };
@@ -49,7 +44,7 @@ pub(super) async fn ask(run: &RunContext, model: &Model, chat: &Chat) -> Result<
         Ok(answer) => (answer, None, true),
         Err(Failure::Cancelled) => {
             let error = Some(run.cancelled().to_string());
-            (Answer { text: heard, ..Answer::default() }, error, true)
+            (Answer { text: heard.text, thinking: heard.thought, ..Answer::default() }, error, true)
         }
         Err(Failure::Provider(mut error)) => {
             let has_spent = may_have_spent(&error);
@@ -75,6 +70,32 @@ pub(super) async fn ask(run: &RunContext, model: &Model, chat: &Chat) -> Result<
     }
 }
 
+/// Keeps what came of an answer, in case that its run is cancelled.
+struct Heard<'a> {
+    run: &'a RunContext,
+    model: &'a Model,
+    text: String,
+    thought: String,
+}
+
+impl Listener for Heard<'_> {
+    fn hear(&mut self, delta: Delta<'_>) {
+        match delta {
+            Delta::Text(text) => self.text.push_str(text),
+            Delta::Thinking(thought) => self.thought.push_str(thought),
+        }
+    }
+
+    fn again(&mut self, failed: &ProviderError, wait: Duration) -> Result<(), String> {
+        // Each one that is sent leaves the machine, and counts.
+        self.run.count_outside_call()?;
+        let failed = self.model.told(&failed.to_string());
+        let message = format!("{failed}; asking again in {:.1} s", wait.as_secs_f64());
+        let event = RunEvent::Log { level: "info".to_owned(), message };
+        self.run.record(&event).map_err(|error| error.to_string())
+    }
+}
+
 struct Took {
     usage: Usage,
     estimated: bool,
@@ -86,6 +107,10 @@ fn message(model: &Model, answer: &Answer, took: Took, error: Option<String>) ->
     ModelMessage {
         provider: model.provider().id(),
         model: answer.model.as_deref().map_or_else(|| model.name(), |name| model.told(name)),
+        thought: match answer.thinking.as_str() {
+            "" => Value::Null,
+            thought => kept(&json!(thought)),
+        },
         said: kept(&Value::String(answer.text.clone())),
         calls: if answer.calls.is_empty() { Value::Null } else { kept(&json!(answer.calls)) },
         stop: answer.stop,

@@ -10,7 +10,7 @@ use nb_runtime::record::RunEvent;
 use nb_store::RunStatus;
 use serde_json::{Value, json};
 
-use super::{KEY, completion, messages, openai, run, scripted};
+use super::{KEY, answer, completion, logged, messages, openai, run, scripted};
 use crate::common::{Home, task};
 use crate::server::Server;
 
@@ -26,6 +26,7 @@ async fn a_models_message_is_on_record_with_what_it_took() {
     let expected = ModelMessage {
         provider: ProviderId::Openai,
         model: "gpt-4o-2024".to_owned(),
+        thought: Value::Null,
         said: json!("Hello"),
         calls: Value::Null,
         stop: Some(nb_provider::Stop::Done),
@@ -73,6 +74,45 @@ async fn a_cancelled_run_breaks_its_request_off() {
         let message = messages(&home.record(&run)).remove(0);
         assert_eq!(message.error.as_deref(), Some("cancelled: by a person"));
     }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_had_come_of_a_cancelled_answer_is_on_record() {
+    let home = Home::new();
+    let turns = "[{answer: [Half of, ' it'], delay_ms: 1000}]";
+    scripted(turns, "ability: llm.query, args: {prompt: p}").install(&home);
+    // The second second of an answer is met by the clock alone.
+    let mut said = Vec::new();
+    while !said.contains(&json!("Half of")) {
+        assert!(said.len() < 5, "{said:?}");
+        let run = home.start("m", task("c"), json!({})).await;
+        home.until_event(&run, |event| matches!(event, RunEvent::HostBegun { .. })).await;
+        tokio::time::sleep(Duration::from_millis(1500)).await;
+        home.engine.cancel(&run, nb_runtime::engine::BY_A_PERSON);
+        home.end_of(&run).await;
+        said.push(messages(&home.record(&run)).remove(0).said);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_is_sent_again_counts_and_is_on_record() {
+    let server =
+        Server::answering(|_| answer("503 Service Unavailable", r#"{"error": {"message": "busy"}}"#)).await;
+    let home = Home::new();
+    home.vault.keep("KEY", KEY);
+    openai(&server, &format!("llm.query:{}", server.host()))
+        .set("resources", json!({"max_api_calls_per_hour": 2}))
+        .install(&home);
+    let (result, record) = run(&home).await;
+    let told = "llm.query: openai: busy (HTTP 503, request req_1); it was not sent again: out of calls for this hour: \
+                2 allowed (resources.max_api_calls_per_hour), this would be number 3";
+    assert_eq!(result, Err(told.to_owned()));
+    assert_eq!(server.requests().len(), 2);
+    let lines = logged(&record);
+    assert!(
+        lines[0].starts_with("info: openai: busy (HTTP 503, request req_1); asking again in 0."),
+        "{lines:?}"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]

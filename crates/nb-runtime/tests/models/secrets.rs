@@ -47,9 +47,8 @@ async fn a_key_and_a_question_go_only_to_a_host_that_was_granted_by_name() {
     assert_eq!(result, Err(told.to_owned()));
     openai(&server, "llm.query:api.example.com").install(&home);
     let (result, _) = run(&home).await;
-    let told = "llm.query: what it is asked may not be sent to 127.0.0.1, where provider.credentials.address leads; \
-                `llm.query` was granted for api.example.com only";
-    assert_eq!(result, Err(told.to_owned()));
+    let told = "and `llm.query` was granted for api.example.com only";
+    assert_eq!(result, Err(format!("llm.query: openai is asked at http://{}/, {told}", server.host())));
     // The same without any secret, and at the provider's own address.
     let own = "provider: {id: openai, credentials: {access-token: literal}, settings: {model: a}}";
     agent("m")
@@ -58,7 +57,7 @@ async fn a_key_and_a_question_go_only_to_a_host_that_was_granted_by_name() {
         .chain("c", "steps: [{id: s, ability: llm.query, args: {prompt: Hi}}]")
         .install(&home);
     let error = run(&home).await.0.unwrap_err();
-    assert!(error.contains("may not be sent to api.openai.com"), "{error}");
+    assert!(error.contains("openai is asked at https://api.openai.com/, and"), "{error}");
     assert!(server.requests().is_empty());
 }
 

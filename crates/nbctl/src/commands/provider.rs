@@ -4,10 +4,10 @@ use std::io::{self, Write};
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use nb_egress::{Egress, EgressConfig};
-use nb_provider::{Answer, Chat, Delta, ProviderError, Script, Terminal, Turn};
+use nb_provider::{Answer, Chat, Delta, Listener, ProviderError, Script, Terminal, Turn};
 use nb_spec::{Cartridge, Problems};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -76,45 +76,68 @@ async fn ask(context: &Context, file: &Path, message: String, stream: bool) -> R
     let egress = Egress::new(EgressConfig { allow, ..EgressConfig::default() })
         .map_err(|error| Error::usage(error.to_string()))?;
     let provider = nb_provider::Provider::new(&section, Arc::new(surroundings), egress)?;
-    let interaction = cartridge.interaction();
-    let chat = Chat {
-        directive: interaction.directive.clone(),
-        backdrop: interaction.backdrop.clone(),
-        turns: vec![Turn::User(message)],
-        tools: Vec::new(),
-    };
+    let chat = Chat::new(cartridge.interaction(), vec![Turn::User(message)]);
     let begun = Instant::now();
     let shown = !context.output.json;
-    let mut first = None;
-    let mut print = |delta: Delta<'_>| {
-        first.get_or_insert_with(|| begun.elapsed());
-        if let (Delta::Text(words), true) = (delta, shown) {
-            // A closed stdout is told by the last line.
-            let mut out = io::stdout().lock();
-            let _ = out.write_all(text::block(words).as_bytes()).and_then(|()| out.flush());
-        }
-    };
-    let answer = provider.ask(&chat, stream, &mut print).await;
+    let mut printer = Printer { begun, shown, first: None };
+    let answer = provider.ask(&chat, stream, &mut printer).await;
+    let first = printer.first;
     if shown && first.is_some() {
         writeln!(io::stdout()).map_err(Error::Stdout)?;
     }
-    let answer = answer?;
+    // What came before a break is kept: in words it is on the page already.
+    let (answer, error) = match answer {
+        Ok(answer) => (answer, None),
+        Err(mut error) => match error.received.take() {
+            Some(received) if !shown => (*received, Some(error)),
+            _ => return Err(error.into()),
+        },
+    };
     let cost = answer.usage.and_then(|usage| Some(provider.prices()?.cost(usage)));
     if shown {
         // Whoever closed stderr does not want to know.
         let _ = writeln!(io::stderr(), "{}", text::line(&summary(&provider, &answer, cost)));
         return Ok(());
     }
-    let ms = |time: Option<std::time::Duration>| time.map(|time| time.as_millis());
+    let ms = |time: Option<Duration>| time.map(|time| time.as_millis());
     context.output.show(
         &json!({
             "provider": provider.id(), "model": answer.model.as_deref().unwrap_or(provider.model()),
             "text": answer.text, "thinking": answer.thinking, "stop": answer.stop, "stop_reason": answer.stop_reason,
-            "usage": answer.usage, "usd": cost, "request_id": answer.request_id,
+            "usage": answer.usage, "usd": cost, "request_id": answer.request_id, "whole": error.is_none(),
             "first_ms": ms(first), "ms": ms(Some(begun.elapsed())),
         }),
         |_: &Value, _| {},
-    )
+    )?;
+    error.map_or(Ok(()), |error| Err(error.into()))
+}
+
+/// Prints an answer as it comes.
+struct Printer {
+    begun: Instant,
+    shown: bool,
+    /// How long the first of it took.
+    first: Option<Duration>,
+}
+
+impl Listener for Printer {
+    fn hear(&mut self, delta: Delta<'_>) {
+        self.first.get_or_insert_with(|| self.begun.elapsed());
+        if let (Delta::Text(words), true) = (delta, self.shown) {
+            // A closed stdout is told by the last line.
+            let mut out = io::stdout().lock();
+            let _ = out.write_all(text::block(words).as_bytes()).and_then(|()| out.flush());
+        }
+    }
+
+    fn again(&mut self, failed: &ProviderError, wait: Duration) -> Result<(), String> {
+        if self.shown {
+            let line = format!("{failed}; asking again in {:.1} s", wait.as_secs_f64());
+            // Whoever closed stderr does not want to know.
+            let _ = writeln!(io::stderr(), "{}", text::line(&line));
+        }
+        Ok(())
+    }
 }
 
 /// `openai gpt-4o: stop; 12 tokens in (8 cached), 40 out; $0.00043`.
