@@ -93,7 +93,7 @@ impl Egress {
     /// # Errors
     /// Each [`EgressError`] but those of parsing and setting up; none holds a secret's value.
     pub async fn fetch(&self, request: Request) -> Result<Response, EgressError> {
-        let mask = Mask::new(&request.secrets);
+        let mask = request.mask();
         told(self.0.fetch(&request, &mask).await, &mask)
     }
 
@@ -105,7 +105,7 @@ impl Egress {
     /// # Errors
     /// As [`Egress::fetch`], but for those of the body, which reading it gives.
     pub async fn open(&self, request: Request) -> Result<Incoming, EgressError> {
-        let mask = Mask::new(&request.secrets);
+        let mask = request.mask();
         let answer = told(self.0.open(&request, &mask).await, &mask)?;
         Ok(Incoming::new(answer.response, answer.host, request.max_bytes, mask))
     }

@@ -9,7 +9,7 @@ use crate::{EgressError, failure};
 /// The head of an answer, and its body piece by piece as it arrives.
 ///
 /// Dropping it closes the connection. The pieces are as they came: a secret that a server repeats may be cut in two by
-/// them, so whoever puts them together hides it with [`Incoming::masked`] in what belongs together.
+/// them, so whoever puts them together hides it with [`Incoming::mask`] in what belongs together.
 pub struct Incoming {
     response: reqwest::Response,
     host: String,
@@ -50,8 +50,8 @@ impl Incoming {
         Ok(piece)
     }
 
-    /// The same bytes with the values of the request's secrets as `***`.
-    pub fn masked(&self, bytes: Vec<u8>) -> Vec<u8> {
-        self.mask.bytes(bytes)
+    /// What hides the values of the request's secrets.
+    pub fn mask(&self) -> &Mask {
+        &self.mask
     }
 }

@@ -50,6 +50,7 @@ pub use egress::{Egress, EgressConfig};
 pub use error::EgressError;
 pub use host::{HostPattern, HostRule, HostScope};
 pub use incoming::Incoming;
+pub use mask::{Mask, MaskedPieces};
 pub use request::{DEFAULT_MAX_BYTES, DEFAULT_MAX_REDIRECTS, DEFAULT_TIMEOUT, Request};
 pub use resolve::{Resolve, SystemResolver};
 pub use response::Response;

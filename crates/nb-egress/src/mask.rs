@@ -13,24 +13,26 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE_NO_PAD};
 
-use crate::Secret;
+use crate::SecretValue;
 
 /// Values with fewer bytes are not masked. Passwords and keys that are worth the name are longer.
-pub(crate) const SHORTEST: usize = 8;
+pub const SHORTEST: usize = 8;
 
 const MASK: &[u8] = b"***";
 
-/// What to look for in one response.
-pub(crate) struct Mask {
+/// Values to hide. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct Mask {
     /// Indexed by byte: the needles that can begin with it, plain or encoded.
-    begins: Vec<Vec<Arc<[u8]>>>,
+    begins: Arc<[Vec<Arc<[u8]>>]>,
 }
 
 impl Mask {
-    pub(crate) fn new(secrets: &[Secret]) -> Self {
+    /// Hides these values. Those under [`SHORTEST`] bytes are left.
+    pub fn new<'v>(values: impl IntoIterator<Item = &'v SecretValue>) -> Self {
         let mut needles: Vec<Vec<u8>> = Vec::new();
-        for secret in secrets {
-            let value = secret.value.as_bytes();
+        for value in values {
+            let value = value.as_bytes();
             if value.len() >= SHORTEST {
                 needles.push(value.to_vec());
                 needles.extend(base64_forms(value));
@@ -51,10 +53,11 @@ impl Mask {
                 }
             }
         }
-        Self { begins }
+        Self { begins: begins.into() }
     }
 
-    pub(crate) fn bytes(&self, text: Vec<u8>) -> Vec<u8> {
+    /// The same bytes with `***` in place of each value.
+    pub fn bytes(&self, text: Vec<u8>) -> Vec<u8> {
         let mut masked = Vec::new();
         let mut copied = 0;
         let mut at = 0;
@@ -71,36 +74,115 @@ impl Mask {
         masked
     }
 
-    pub(crate) fn text(&self, text: &str) -> String {
+    /// The same text with `***` in place of each value.
+    pub fn text(&self, text: &str) -> String {
         String::from_utf8_lossy(&self.bytes(text.as_bytes().to_vec())).into_owned()
     }
 
     /// The next place where a needle stands, as (begin, end). Of several at one place the longest counts.
     fn next(&self, text: &[u8], from: usize) -> Option<(usize, usize)> {
-        for (offset, byte) in text.get(from..)?.iter().enumerate() {
-            let begin = from + offset;
-            let here = text.get(begin..)?;
-            let needles = self.begins.get(usize::from(*byte))?;
-            if let Some(length) = needles.iter().filter_map(|needle| standing_at(needle, here)).max() {
-                return Some((begin, begin + length));
-            }
-        }
-        None
+        (from..text.len()).find_map(|begin| Some((begin, begin + self.longest_at(text.get(begin..)?)?)))
+    }
+
+    /// The length of the longest needle that stands at the beginning of `text`.
+    fn longest_at(&self, text: &[u8]) -> Option<usize> {
+        let needles = self.begins.get(usize::from(*text.first()?))?;
+        needles
+            .iter()
+            .filter_map(|needle| match standing_at(needle, text, false) {
+                Standing::Whole(length) => Some(length),
+                Standing::Part | Standing::No => None,
+            })
+            .max()
+    }
+
+    /// Whether more text could make a needle, or a longer one, of all that is there.
+    fn may_go_on(&self, text: &[u8]) -> bool {
+        let needles = text.first().and_then(|byte| self.begins.get(usize::from(*byte)));
+        needles.is_some_and(|needles| {
+            needles.iter().any(|needle| matches!(standing_at(needle, text, true), Standing::Part))
+        })
     }
 }
 
-/// How much of `text` the needle takes when it begins there, plain or encoded.
-fn standing_at(needle: &[u8], text: &[u8]) -> Option<usize> {
-    if text.get(..needle.len()).is_some_and(|plain| plain.eq_ignore_ascii_case(needle)) {
-        return Some(needle.len());
+/// A text that arrives in pieces, masked as if it came in one. What may be the beginning of a value is held back until
+/// more has come.
+#[derive(Default)]
+pub struct MaskedPieces {
+    held: String,
+}
+
+impl MaskedPieces {
+    /// What of the text can be told, now that this piece is there.
+    pub fn push(&mut self, mask: &Mask, piece: &str) -> String {
+        self.held.push_str(piece);
+        let text = self.held.as_bytes();
+        let mut told = Vec::new();
+        let mut at = 0;
+        while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+            if mask.may_go_on(rest) {
+                break;
+            }
+            match mask.longest_at(rest) {
+                Some(length) => {
+                    told.extend_from_slice(MASK);
+                    at += length;
+                }
+                None => {
+                    told.extend(rest.first());
+                    at += 1;
+                }
+            }
+        }
+        // A value begins and ends with a whole character.
+        self.held = self.held.get(at..).unwrap_or_default().to_owned();
+        String::from_utf8_lossy(&told).into_owned()
+    }
+
+    /// The rest, when nothing more comes.
+    pub fn end(&mut self, mask: &Mask) -> String {
+        mask.text(&std::mem::take(&mut self.held))
+    }
+}
+
+/// How a needle stands at the beginning of a text.
+enum Standing {
+    /// It takes so many bytes.
+    Whole(usize),
+    /// The text ends inside of it.
+    Part,
+    No,
+}
+
+/// How the needle stands at the beginning of `text`, plain or encoded. Where more of the text may come, a `%` at its end
+/// may be an escape that is cut.
+fn standing_at(needle: &[u8], text: &[u8], more: bool) -> Standing {
+    if !more && text.get(..needle.len()).is_some_and(|plain| plain.eq_ignore_ascii_case(needle)) {
+        return Standing::Whole(needle.len());
     }
     let mut used = 0;
     for wanted in needle {
-        let rest = text.get(used..)?;
-        used += encoded(rest, *wanted)
-            .or_else(|| rest.first().is_some_and(|byte| byte.eq_ignore_ascii_case(wanted)).then_some(1))?;
+        let rest = text.get(used..).unwrap_or_default();
+        if more && (rest.is_empty() || is_cut(rest)) {
+            return Standing::Part;
+        }
+        let same = || rest.first().is_some_and(|byte| byte.eq_ignore_ascii_case(wanted));
+        match encoded(rest, *wanted).or_else(|| same().then_some(1)) {
+            Some(length) => used += length,
+            None => return Standing::No,
+        }
     }
-    Some(used)
+    Standing::Whole(used)
+}
+
+/// Whether a text ends inside of an escape.
+fn is_cut(rest: &[u8]) -> bool {
+    match rest {
+        [b'%', ..] => rest.len() < 3,
+        [b'\\'] => true,
+        [b'\\', b'u', ..] => rest.len() < 6,
+        _ => false,
+    }
 }
 
 /// The length of an escape for this byte at the beginning of `rest`.
@@ -143,11 +225,8 @@ mod tests {
     use super::*;
 
     fn mask(values: &[&str]) -> Mask {
-        let secrets: Vec<Secret> = values
-            .iter()
-            .map(|value| Secret { name: "S".to_owned(), value: (*value).into(), hosts: Vec::new() })
-            .collect();
-        Mask::new(&secrets)
+        let values: Vec<SecretValue> = values.iter().map(|value| (*value).into()).collect();
+        Mask::new(&values)
     }
 
     #[test]
@@ -224,5 +303,41 @@ mod tests {
     fn a_value_under_eight_bytes_is_left() {
         assert_eq!(mask(&["1234567"]).text("1234567"), "1234567");
         assert_eq!(mask(&["12345678"]).text("12345678"), "***");
+    }
+
+    #[test]
+    fn a_value_is_masked_however_the_text_is_cut() {
+        let mask = mask(&["hunter2-hunter2", "hunter2-hunter2-and-more", "p@ss word/100%"]);
+        for text in [
+            "a hunter2-hunter2, hunter2-hunter2hunter2-hunter2.",
+            "hunter2-hunter2-and-mor",
+            "hunter2-hunter2-and-more",
+            "hunthunter2-hunter2",
+            "ä p%40ss%20word%2f100%25 é \\ % %4",
+            "aHVudGVyMi1odW50ZXIy",
+            "",
+        ] {
+            let whole = mask.text(text);
+            let cuts: Vec<usize> = (0..=text.len()).filter(|cut| text.is_char_boundary(*cut)).collect();
+            for first in &cuts {
+                for second in cuts.iter().filter(|second| *second >= first) {
+                    let mut pieces = MaskedPieces::default();
+                    let mut told = String::new();
+                    for piece in [&text[..*first], &text[*first..*second], &text[*second..]] {
+                        told += &pieces.push(&mask, piece);
+                    }
+                    told += &pieces.end(&mask);
+                    assert_eq!(told, whole, "{text} cut at {first} and {second}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_become_a_value_is_told_at_once() {
+        let mask = mask(&["hunter2-hunter2"]);
+        let mut pieces = MaskedPieces::default();
+        assert_eq!(pieces.push(&mask, "a hunt"), "a ");
+        assert_eq!(pieces.push(&mask, "ing"), "hunting");
     }
 }

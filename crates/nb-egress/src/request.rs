@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use crate::{HostScope, Secret};
+use crate::mask::Mask;
+use crate::{HostScope, Secret, SecretValue};
 
 /// How long a request may take when nothing else is said.
 pub const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
@@ -34,6 +35,8 @@ pub struct Request {
     pub scope: HostScope,
     /// The secrets that `{{secret.NAME}}` in a header may name. Their values are masked in whatever comes back.
     pub secrets: Vec<Secret>,
+    /// More values that are masked in whatever comes back, such as those that stand in the body.
+    pub hidden: Vec<SecretValue>,
 }
 
 impl Request {
@@ -49,6 +52,12 @@ impl Request {
             max_redirects: DEFAULT_MAX_REDIRECTS,
             scope: HostScope::Any,
             secrets: Vec::new(),
+            hidden: Vec::new(),
         }
+    }
+
+    /// Hides the values of the secrets and the hidden ones.
+    pub(crate) fn mask(&self) -> Mask {
+        Mask::new(self.secrets.iter().map(|secret| &secret.value).chain(&self.hidden))
     }
 }

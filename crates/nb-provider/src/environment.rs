@@ -2,7 +2,7 @@
 //! its environment, and a test what it likes.
 
 use chrono::{DateTime, Utc};
-use nb_egress::HostPattern;
+use nb_egress::{HostPattern, SecretValue};
 
 /// A value that stands outside of the cartridge.
 #[derive(Clone)]
@@ -26,6 +26,16 @@ pub trait Environment: Send + Sync {
     /// # Errors
     /// A sentence with the reason, without the path.
     fn file(&self, path: &str) -> Result<Vec<u8>, String>;
+
+    /// The hosts that may be asked: the provider's own, and where tokens of access come from. None: any.
+    fn hosts(&self) -> Option<Vec<HostPattern>> {
+        None
+    }
+
+    /// Values that nothing may show, beside the credentials and the tokens that come of them.
+    fn hidden(&self) -> Vec<SecretValue> {
+        Vec::new()
+    }
 
     /// The time of day: tokens of access end by it.
     fn now(&self) -> DateTime<Utc>;

@@ -94,6 +94,7 @@ impl Transport {
             max_redirects: 0,
             scope: self.address.scope(),
             secrets: authorization.secrets,
+            hidden: Vec::new(),
         };
         let mut incoming = self.egress.open(request).await.map_err(|error| self.unreachable(&error))?;
         let request_id = header(&incoming, wire.request_id_header());
@@ -160,7 +161,7 @@ impl Transport {
                     }
                 };
                 let Some(frame) = frame else { break };
-                let frame = Frame { event: frame.event, data: incoming.masked(frame.data) };
+                let frame = Frame { event: frame.event, data: incoming.mask().bytes(frame.data) };
                 if let Err(bad) = reader.read(&frame, on) {
                     return Err(self.bad(bad, &frame.data).after(reader.answer()));
                 }
@@ -200,7 +201,7 @@ impl Transport {
         while let Some(piece) = self.piece(incoming).await? {
             body.extend_from_slice(&piece);
         }
-        Ok(incoming.masked(body))
+        Ok(incoming.mask().bytes(body))
     }
 
     /// The error that an answer with such a status tells. What cannot be read of it is left out.
@@ -220,7 +221,7 @@ impl Transport {
                 break;
             }
         }
-        let body = incoming.masked(body);
+        let body = incoming.mask().bytes(body);
         let mut refusal =
             serde_json::from_slice(&body).map(|body: Value| wire.refusal(&body)).unwrap_or_default();
         if refusal.message.is_empty() {
