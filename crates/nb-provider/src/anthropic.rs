@@ -96,7 +96,7 @@ impl Wire for Anthropic {
         Box::new(Events { names: outgoing.names.clone(), ..Events::default() })
     }
 
-    fn whole(&self, body: &Value, outgoing: &Outgoing) -> Result<Answer, String> {
+    fn whole(&self, body: &Value, outgoing: &Outgoing) -> Result<Answer, Bad> {
         let blocks = body.get("content").and_then(Value::as_array).ok_or("its answer has no `content`")?;
         let mut events = Events { names: outgoing.names.clone(), ..Events::default() };
         events.head(body);

@@ -115,7 +115,7 @@ fn result_value(dialect: Dialect, result: &ToolResult, names: &Names) -> Value {
 }
 
 /// Reads an answer that came in one piece.
-pub(crate) fn whole(body: &Value, names: &Names) -> Result<Answer, String> {
+pub(crate) fn whole(body: &Value, names: &Names) -> Result<Answer, Bad> {
     let message = body.pointer("/choices/0/message").ok_or("its answer has no choices[0].message")?;
     let mut parts = ChatReader::new(names.clone());
     let text = |key: &str| body.get(key).and_then(Value::as_str);

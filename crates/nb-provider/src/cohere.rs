@@ -113,7 +113,8 @@ impl Wire for Cohere {
         Box::new(Events { names: outgoing.names.clone(), answer: Answer::default(), whole: false })
     }
 
-    fn whole(&self, body: &Value, outgoing: &Outgoing) -> Result<Answer, String> {
+    fn whole(&self, body: &Value, outgoing: &Outgoing) -> Result<Answer, Bad> {
+        failed(body)?;
         let text = body.get("text").and_then(Value::as_str).ok_or("its answer has no `text`")?;
         let mut events = Events { names: outgoing.names.clone(), answer: Answer::default(), whole: true };
         text.clone_into(&mut events.answer.text);
@@ -121,6 +122,17 @@ impl Wire for Cohere {
         events.end(body, body);
         Ok(events.answer())
     }
+}
+
+/// An answer that ended by an error of theirs.
+fn failed(ended: &Value) -> Result<(), Bad> {
+    if ended.get("finish_reason").and_then(Value::as_str) != Some("ERROR") {
+        return Ok(());
+    }
+    let told = ended.get("error").or_else(|| ended.pointer("/response/error"));
+    let message = told.and_then(Value::as_str).unwrap_or("the answer failed on their side");
+    let code = Some("ERROR".to_owned());
+    Err(Bad::Refused(Refusal { message: message.to_owned(), code, ..Refusal::default() }))
 }
 
 fn call_value(call: &Call, names: &Names) -> Value {
@@ -211,15 +223,7 @@ impl Reader for Events {
                 self.calls(&event);
             }
             Some("stream-end") => {
-                if event.get("finish_reason").and_then(Value::as_str) == Some("ERROR") {
-                    let told = event.get("error").or_else(|| event.pointer("/response/error"));
-                    let message = told.and_then(Value::as_str).unwrap_or("the answer failed on their side");
-                    return Err(Bad::Refused(Refusal {
-                        message: message.to_owned(),
-                        code: Some("ERROR".to_owned()),
-                        ..Refusal::default()
-                    }));
-                }
+                failed(&event)?;
                 self.whole = true;
                 let response = event.get("response").cloned().unwrap_or_default();
                 if self.answer.calls.is_empty() {

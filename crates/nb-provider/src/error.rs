@@ -85,6 +85,8 @@ impl ProviderError {
         let kind = match error {
             EgressError::Timeout { .. } | EgressError::HeadTimeout { .. } => ErrorKind::TimedOut,
             EgressError::Interrupted { .. } => ErrorKind::Ended,
+            // The same answer would be as large, and is paid for.
+            EgressError::TooLarge { .. } => ErrorKind::Malformed,
             // What a rule of ours refuses stays refused.
             refused if refused.is_refusal() => ErrorKind::Setup,
             _ => ErrorKind::Unreachable,

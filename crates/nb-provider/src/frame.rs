@@ -2,6 +2,8 @@
 //!
 //! Source for events: HTML Living Standard, "Server-sent events", section "Parsing an event stream".
 
+use std::fmt;
+
 /// How a stream is cut into frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Framing {
@@ -26,6 +28,12 @@ pub(crate) struct Frame {
 /// A line over [`LONGEST_LINE`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LineTooLong;
+
+impl fmt::Display for LineTooLong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "it sent a line of more than {} MiB", LONGEST_LINE >> 20)
+    }
+}
 
 /// Puts frames together from pieces.
 #[derive(Debug)]

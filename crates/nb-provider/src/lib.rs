@@ -11,8 +11,9 @@
 //!   `chat_completions.rs`; `anthropic.rs`, `cohere.rs`, `google/`, `ollama.rs`.
 //! - `scripted/`: answers from a file.
 //! - `names.rs`, `schema/`: names and schemas of tools under each provider's rules.
-//! - `frame.rs`: bytes to events or lines. `transport.rs`: one request and its answer, tried again before the first byte;
-//!   a [`Listener`] (`listener.rs`) follows it.
+//! - `frame.rs`: bytes to events or lines. `reading.rs`: these to an answer (`streams.rs` tests it). `transport.rs`: one
+//!   request and its answer, tried again before the first byte; a [`Listener`] (`listener.rs`) follows it, and `masked.rs`
+//!   hides in it what a server repeats of the credentials, which `bearer.rs` puts into headers.
 //! - [`ProviderError`] (`error.rs`), `refusal.rs` and `hint.rs`: what went wrong, and what to do.
 //!
 //! # Invariants
@@ -37,6 +38,7 @@ mod hint;
 mod id;
 mod listener;
 mod maritaca;
+mod masked;
 mod mistral;
 mod names;
 mod ollama;
@@ -44,6 +46,7 @@ mod openai;
 mod options;
 mod prices;
 mod provider;
+mod reading;
 mod refusal;
 mod schema;
 mod scripted;

@@ -107,7 +107,7 @@ impl Wire for Maritaca {
         }
     }
 
-    fn whole(&self, body: &Value, outgoing: &Outgoing) -> Result<Answer, String> {
+    fn whole(&self, body: &Value, outgoing: &Outgoing) -> Result<Answer, Bad> {
         if !self.is_own(outgoing) {
             return chat_completions::whole(body, &outgoing.names);
         }
@@ -159,6 +159,10 @@ impl Reader for OwnReader {
 
     fn is_whole(&self) -> bool {
         self.began
+    }
+
+    fn marks_end(&self) -> bool {
+        false
     }
 
     fn answer(&mut self) -> Answer {

@@ -73,9 +73,9 @@ impl Wire for Ollama {
         Box::new(Lines { names: outgoing.names.clone(), answer: Answer::default(), done: false })
     }
 
-    fn whole(&self, body: &Value, outgoing: &Outgoing) -> Result<Answer, String> {
+    fn whole(&self, body: &Value, outgoing: &Outgoing) -> Result<Answer, Bad> {
         if body.get("message").is_none() {
-            return Err("its answer has no `message`".to_owned());
+            return Err("its answer has no `message`".into());
         }
         let mut lines = Lines { names: outgoing.names.clone(), answer: Answer::default(), done: false };
         lines.take(body, &mut |_| {});

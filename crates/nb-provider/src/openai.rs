@@ -17,7 +17,7 @@ use crate::frame::Framing;
 use crate::names::{NameRule, Names};
 use crate::provider::Parts;
 use crate::section::Section;
-use crate::wire::{Authorization, Outgoing, Reader, Wire};
+use crate::wire::{Authorization, Bad, Outgoing, Reader, Wire};
 
 /// The credential that proves who asks.
 pub(crate) const KEY: &str = "access-token";
@@ -79,7 +79,7 @@ impl Wire for Openai {
         Box::new(ChatReader::new(outgoing.names.clone()))
     }
 
-    fn whole(&self, body: &Value, outgoing: &Outgoing) -> Result<Answer, String> {
+    fn whole(&self, body: &Value, outgoing: &Outgoing) -> Result<Answer, Bad> {
         chat_completions::whole(body, &outgoing.names)
     }
 }

@@ -67,13 +67,7 @@ impl Provider {
         };
         let options = Options::new(&section, key)?;
         let prices = options.prices;
-        let transport = Transport {
-            provider: id,
-            address: parts.address,
-            egress,
-            options,
-            chance: Box::new(move || environment.chance()),
-        };
+        let transport = Transport { provider: id, address: parts.address, egress, options, environment };
         let backend = Backend::Wire { wire: parts.wire, transport: Box::new(transport) };
         Ok(Self(Arc::new(Inner { id, model: parts.model, streams, prices, backend })))
     }

@@ -42,6 +42,24 @@ impl Refusal {
     }
 }
 
+impl Refusal {
+    /// The same with texts of a length that a person reads. Errors are kept and shown in many places.
+    pub fn bounded(mut self) -> Self {
+        self.message = shortened(&self.message, 2_000);
+        for word in [&mut self.code, &mut self.request_id].into_iter().flatten() {
+            *word = shortened(word, 200);
+        }
+        self
+    }
+}
+
+fn shortened(text: &str, characters: usize) -> String {
+    match text.char_indices().nth(characters) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
 /// A text as it is; of a list of problems each message, with its place.
 fn text_of(value: &Value) -> String {
     match value {

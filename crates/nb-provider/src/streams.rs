@@ -10,7 +10,8 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use crate::environment::{Environment, Variable};
-use crate::frame::{Decoder, Framing};
+use crate::frame::Framing;
+use crate::reading::Reading;
 use crate::section::Section;
 use crate::wire::{Bad, Outgoing, Wire};
 use crate::{Answer, Chat, Delta, Turn};
@@ -101,36 +102,20 @@ fn streams(provider: &str) -> Vec<Stream> {
 }
 
 impl Stream {
-    /// Reads the stream as the transport does.
     fn read(&self, pieces: &[&[u8]]) -> Read {
-        let mut decoder = Decoder::new(self.framing);
-        let mut reader = self.wire.reader(&self.outgoing);
+        let mut reading = Reading::new(self.framing, self.wire.reader(&self.outgoing));
         let mut told = String::new();
         let mut on = |delta: Delta<'_>| match delta {
             Delta::Text(text) | Delta::Thinking(text) => told.push_str(text),
         };
-        let mut error = None;
-        // The end is a piece as well.
-        for piece in pieces.iter().copied().map(Some).chain([None]) {
-            if let Some(piece) = piece {
-                decoder.push(piece);
-            }
-            while error.is_none() && !reader.is_over() {
-                let frame = match decoder.next().unwrap() {
-                    Some(frame) => frame,
-                    None if piece.is_none() => match decoder.last() {
-                        Some(frame) => frame,
-                        None => break,
-                    },
-                    None => break,
-                };
-                error = reader.read(&frame, &mut on).err().map(|bad| match bad {
-                    Bad::Malformed(reason) => reason,
-                    Bad::Refused(refusal) => refusal.message,
-                });
-            }
-        }
-        Read { whole: reader.is_whole(), answer: reader.answer(), error, told }
+        // The end is a piece as well. Nobody reads on behind an error.
+        let mut pieces = pieces.iter().copied().map(Some).chain([None]);
+        let error =
+            pieces.find_map(|piece| reading.take(piece, &mut on).err()).map(|unread| match unread.bad {
+                Bad::Malformed(reason) => reason,
+                Bad::Refused(refusal) => refusal.message,
+            });
+        Read { whole: reading.is_whole(), answer: reading.answer(), error, told }
     }
 }
 

@@ -1,27 +1,34 @@
 //! One request and its answer: tried again before the first byte, read as it comes, kept when it breaks off.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use nb_egress::{Egress, EgressError, Incoming, Request};
+use nb_egress::{Egress, EgressError, Incoming, Mask, Request};
 use serde_json::Value;
 
 use crate::ProviderId;
 use crate::address::Address;
 use crate::answer::{Answer, Delta};
+use crate::environment::Environment;
 use crate::error::{ErrorKind, ProviderError};
-use crate::frame::{Decoder, Frame, Framing};
+use crate::frame::Framing;
 use crate::hint::{self, retry_after};
 use crate::listener::Listener;
+use crate::masked::{self, Masked};
 use crate::options::Options;
+use crate::reading::{Reading, Unread};
 use crate::refusal::Refusal;
-use crate::wire::{Bad, Outgoing, Reader, Wire};
+use crate::wire::{Bad, Outgoing, Wire};
 
 /// The largest answer, in bytes: some hundred times what the longest answers of today have.
 const MAX_BYTES: u64 = 64 << 20;
-/// How long the end of a body is waited for, after its last frame.
+/// How long the rest of a body is waited for, once the provider said that the answer is whole.
+const REST: Duration = Duration::from_secs(2);
+/// The same after the last frame.
 const LAST_BYTES: Duration = Duration::from_millis(20);
-/// The largest error that is read.
+/// The largest error that is read, in bytes, and how long it is read.
 const MAX_ERROR_BYTES: usize = 1 << 20;
+const ERROR_TIME: Duration = Duration::from_secs(10);
 
 /// Where the answer to a conversation comes from.
 pub(crate) struct Transport {
@@ -29,11 +36,8 @@ pub(crate) struct Transport {
     pub address: Address,
     pub egress: Egress,
     pub options: Options,
-    /// From 0 to 1, to spread out repeated requests.
-    pub chance: Box<dyn Fn() -> f64 + Send + Sync>,
+    pub environment: Arc<dyn Environment>,
 }
-
-type Sink<'a> = &'a mut (dyn FnMut(Delta<'_>) + Send);
 
 impl Transport {
     /// Sends and reads. Dropping the future closes the connection.
@@ -45,8 +49,7 @@ impl Transport {
     ) -> Result<Answer, ProviderError> {
         let mut attempt = 0;
         loop {
-            let mut hear = |delta: Delta<'_>| listener.hear(delta);
-            let error = match self.attempt(wire, outgoing, &mut hear).await {
+            let error = match self.attempt(wire, outgoing, listener).await {
                 Ok(answer) => return Ok(answer),
                 Err(error) => error,
             };
@@ -62,22 +65,23 @@ impl Transport {
                 return Err(error.hinting(format!("it was not sent again: {reason}")));
             }
             attempt += 1;
-            tracing::info!(%error, "asking again in {wait:?} (attempt {attempt} of {})", self.options.retries);
             tokio::time::sleep(wait).await;
         }
     }
 
     /// What the provider says, or half a second and twice that each time, up to 8 s, less a part by chance.
     fn backoff(&self, attempt: u32, asked: Option<Duration>) -> Duration {
-        let doubled = Duration::from_millis(500).saturating_mul(1 << attempt.min(4));
-        asked.unwrap_or_else(|| doubled.min(Duration::from_secs(8)).mul_f64(0.75 + (self.chance)() * 0.25))
+        let doubled =
+            Duration::from_millis(500).saturating_mul(1 << attempt.min(4)).min(Duration::from_secs(8));
+        let usual = doubled.mul_f64(0.75 + self.environment.chance() * 0.25);
+        asked.filter(|wait| !wait.is_zero()).unwrap_or(usual)
     }
 
     async fn attempt(
         &self,
         wire: &dyn Wire,
         outgoing: &Outgoing,
-        on: Sink<'_>,
+        listener: &mut dyn Listener,
     ) -> Result<Answer, ProviderError> {
         let authorization = wire.authorization(&self.egress, outgoing).await?;
         let mut headers = vec![("content-type".to_owned(), "application/json".to_owned())];
@@ -94,133 +98,151 @@ impl Transport {
             max_redirects: 0,
             scope: self.address.scope(),
             secrets: authorization.secrets,
-            hidden: Vec::new(),
+            hidden: self.environment.hidden(),
         };
         let mut incoming = self.egress.open(request).await.map_err(|error| self.unreachable(&error))?;
         let request_id = header(&incoming, wire.request_id_header());
-        if !(200..300).contains(&incoming.status()) {
-            return Err(self.refused(wire, &mut incoming, request_id).await);
-        }
-        let streamed = outgoing.framing.and_then(|framing| framing_of(&incoming, framing));
-        let mut answer = match streamed {
-            Some(framing) => {
-                let mut reader = wire.reader(outgoing);
-                self.stream(&mut incoming, Decoder::new(framing), reader.as_mut(), on).await.map_err(
-                    |error| ProviderError {
-                        request_id: error.request_id.clone().or(request_id.clone()),
-                        ..error
-                    },
-                )?
+        let mask = incoming.mask().clone();
+        let result = match incoming.status() {
+            200..300 => {
+                let mut masked = Masked::new(listener, &mask);
+                let mut hear = |delta: Delta<'_>| masked.hear(delta);
+                let result = self.answer(wire, outgoing, &mut incoming, &mut hear).await;
+                masked.end();
+                result
             }
-            None => {
-                let body = self.whole(&mut incoming).await?;
-                let parsed: Value = serde_json::from_slice(&body)
-                    .map_err(|error| self.malformed(&format!("its answer is no JSON: {error}"), &body))?;
-                let answer =
-                    wire.whole(&parsed, outgoing).map_err(|reason| self.malformed(&reason, &body))?;
-                if !answer.thinking.is_empty() {
-                    on(Delta::Thinking(&answer.thinking));
-                }
-                if !answer.text.is_empty() {
-                    on(Delta::Text(&answer.text));
-                }
-                answer
-            }
+            _ => Err(self.refused(wire, &mut incoming).await),
         };
-        answer.request_id = request_id.or(answer.request_id);
+        match result {
+            Ok(mut answer) => {
+                answer.request_id = request_id.or(answer.request_id);
+                Ok(masked::answer(answer, &mask))
+            }
+            Err(mut error) => {
+                error.request_id = error.request_id.or(request_id);
+                error.received = error.received.map(|answer| Box::new(masked::answer(*answer, &mask)));
+                Err(error)
+            }
+        }
+    }
+
+    async fn answer(
+        &self,
+        wire: &dyn Wire,
+        outgoing: &Outgoing,
+        incoming: &mut Incoming,
+        on: &mut (dyn FnMut(Delta<'_>) + Send),
+    ) -> Result<Answer, ProviderError> {
+        if let Some(framing) = outgoing.framing.and_then(|framing| framing_of(incoming, framing)) {
+            return self.stream(incoming, Reading::new(framing, wire.reader(outgoing)), on).await;
+        }
+        let body = self.whole(incoming).await?;
+        let parsed: Value = serde_json::from_slice(&body)
+            .map_err(|error| self.malformed(&format!("its answer is no JSON: {error}"), &body))?;
+        let answer = wire.whole(&parsed, outgoing).map_err(|bad| {
+            // Servers that imitate a provider put errors under a status of success.
+            let has_error = parsed.get("error").is_some_and(|error| !error.is_null());
+            let bad = if has_error { Bad::Refused(wire.refusal(&parsed)) } else { bad };
+            self.bad(bad, &body, incoming.mask())
+        })?;
+        on(Delta::Thinking(&answer.thinking));
+        on(Delta::Text(&answer.text));
         Ok(answer)
     }
 
     async fn stream(
         &self,
         incoming: &mut Incoming,
-        mut decoder: Decoder,
-        reader: &mut dyn Reader,
-        on: Sink<'_>,
+        mut reading: Reading,
+        on: &mut (dyn FnMut(Delta<'_>) + Send),
     ) -> Result<Answer, ProviderError> {
-        let mut began = false;
         loop {
-            let piece = match self.piece(incoming).await {
+            let longest = if reading.has_ended() { REST } else { self.options.idle_timeout };
+            let piece = match self.piece(incoming, longest).await {
                 Ok(piece) => piece,
-                Err(error) if began => return Err(error.after(reader.answer())),
+                // Only what comes behind an answer is missing.
+                Err(_) if reading.has_ended() => return Ok(reading.answer()),
+                Err(error) if reading.began() => return Err(error.after(reading.answer())),
                 Err(error) => return Err(error),
             };
-            let ended = piece.is_none();
-            if let Some(piece) = piece {
-                began |= !piece.is_empty();
-                decoder.push(&piece);
+            if let Err(Unread { bad, data }) = reading.take(piece.as_deref(), on) {
+                return Err(self.bad(bad, &data, incoming.mask()).after(reading.answer()));
             }
-            loop {
-                let frame = match decoder.next() {
-                    Ok(Some(frame)) => Some(frame),
-                    Ok(None) if ended => decoder.last(),
-                    Ok(None) => None,
-                    Err(_) => {
-                        let error = self.malformed("it sent a line without an end", b"");
-                        return Err(error.after(reader.answer()));
-                    }
+            if reading.is_over() {
+                // The end of the body is on its way: a connection that was read to its end can be used again.
+                let _ = tokio::time::timeout(LAST_BYTES, incoming.piece()).await;
+                return Ok(reading.answer());
+            }
+            if piece.is_none() {
+                return if reading.is_whole() {
+                    Ok(reading.answer())
+                } else {
+                    Err(self.ended(incoming, reading))
                 };
-                let Some(frame) = frame else { break };
-                let frame = Frame { event: frame.event, data: incoming.mask().bytes(frame.data) };
-                if let Err(bad) = reader.read(&frame, on) {
-                    return Err(self.bad(bad, &frame.data).after(reader.answer()));
-                }
-                if reader.is_over() {
-                    // The end of the body is on its way: a connection that was read to its end can be used again.
-                    let _ = tokio::time::timeout(LAST_BYTES, incoming.piece()).await;
-                    return Ok(reader.answer());
-                }
-            }
-            if ended {
-                if reader.is_whole() {
-                    return Ok(reader.answer());
-                }
-                let error = ProviderError::new(
-                    self.provider,
-                    ErrorKind::Ended,
-                    "the answer broke off: the connection closed before its end",
-                );
-                return Err(if began { error.after(reader.answer()) } else { error });
             }
         }
     }
 
-    async fn piece(&self, incoming: &mut Incoming) -> Result<Option<bytes::Bytes>, ProviderError> {
-        match tokio::time::timeout(self.options.idle_timeout, incoming.piece()).await {
+    /// A stream that ended before its answer did.
+    fn ended(&self, incoming: &Incoming, mut reading: Reading) -> ProviderError {
+        let message = "the answer broke off: the connection closed before its end";
+        let error = ProviderError::new(self.provider, ErrorKind::Ended, message);
+        if let Some(bytes) = reading.unread() {
+            let begins = beginning(bytes, incoming.mask());
+            let told = ProviderError { message: format!("{message}{begins}"), ..error };
+            return told.hinting(WRONG_PLACE).after(reading.answer());
+        }
+        if reading.began() { error.after(reading.answer()) } else { error }
+    }
+
+    /// The next bytes, waited for no longer than this.
+    async fn piece(
+        &self,
+        incoming: &mut Incoming,
+        longest: Duration,
+    ) -> Result<Option<bytes::Bytes>, ProviderError> {
+        match tokio::time::timeout(longest, incoming.piece()).await {
             Ok(piece) => piece.map_err(|error| self.unreachable(&error)),
-            Err(_) => Err(ProviderError::new(
-                self.provider,
-                ErrorKind::TimedOut,
-                format!("nothing came for {:?} (options.idle_timeout)", self.options.idle_timeout),
-            )),
+            Err(_) => {
+                let message = format!("nothing came for {longest:?} (options.idle_timeout)");
+                Err(ProviderError::new(self.provider, ErrorKind::TimedOut, message))
+            }
         }
     }
 
+    /// A body in one piece, masked.
     async fn whole(&self, incoming: &mut Incoming) -> Result<Vec<u8>, ProviderError> {
         let mut body = Vec::new();
-        while let Some(piece) = self.piece(incoming).await? {
-            body.extend_from_slice(&piece);
-        }
+        let longest = self.options.timeout;
+        let read = async {
+            while let Some(piece) = self.piece(incoming, self.options.idle_timeout).await? {
+                body.extend_from_slice(&piece);
+            }
+            Ok(())
+        };
+        tokio::time::timeout(longest, read).await.unwrap_or_else(|_| {
+            let message = format!("its answer was not whole after {longest:?} (options.timeout)");
+            Err(ProviderError::new(self.provider, ErrorKind::TimedOut, message))
+        })?;
         Ok(incoming.mask().bytes(body))
     }
 
     /// The error that an answer with such a status tells. What cannot be read of it is left out.
-    async fn refused(
-        &self,
-        wire: &dyn Wire,
-        incoming: &mut Incoming,
-        request_id: Option<String>,
-    ) -> ProviderError {
+    async fn refused(&self, wire: &dyn Wire, incoming: &mut Incoming) -> ProviderError {
         let status = incoming.status();
         let retry_after = retry_after(&incoming.headers());
         let location = header(incoming, "location");
         let mut body = Vec::new();
-        while let Ok(Some(piece)) = self.piece(incoming).await {
-            body.extend_from_slice(&piece);
-            if body.len() > MAX_ERROR_BYTES {
-                break;
+        let read = async {
+            while let Ok(Some(piece)) = self.piece(incoming, self.options.idle_timeout).await {
+                body.extend_from_slice(&piece);
+                if body.len() > MAX_ERROR_BYTES {
+                    break;
+                }
             }
-        }
+        };
+        // What had come by then has to do.
+        let _ = tokio::time::timeout(ERROR_TIME.min(self.options.timeout), read).await;
         let body = incoming.mask().bytes(body);
         let mut refusal =
             serde_json::from_slice(&body).map(|body: Value| wire.refusal(&body)).unwrap_or_default();
@@ -233,8 +255,7 @@ impl Transport {
             };
         }
         refusal.status = Some(status);
-        refusal.request_id = request_id.or(refusal.request_id);
-        let told = self.told(refusal);
+        let told = self.told(masked::refusal(refusal, incoming.mask()));
         let hint = match retry_after {
             Some(wait) => Some(hint::for_wait(wait)),
             None => told.hint.clone(),
@@ -242,14 +263,15 @@ impl Transport {
         ProviderError { retry_after, hint, ..told }
     }
 
-    fn bad(&self, bad: Bad, data: &[u8]) -> ProviderError {
+    fn bad(&self, bad: Bad, data: &[u8], mask: &Mask) -> ProviderError {
         match bad {
-            Bad::Malformed(reason) => self.malformed(&reason, data),
-            Bad::Refused(refusal) => self.told(refusal),
+            Bad::Malformed(reason) => self.malformed(&mask.text(&reason), &mask.bytes(data.to_vec())),
+            Bad::Refused(refusal) => self.told(masked::refusal(refusal, mask)),
         }
     }
 
     fn told(&self, refusal: Refusal) -> ProviderError {
+        let refusal = refusal.bounded();
         let hint = hint::for_refusal(&refusal, &self.options.key_source);
         ProviderError {
             status: refusal.status,
@@ -261,10 +283,9 @@ impl Transport {
     }
 
     fn malformed(&self, reason: &str, data: &[u8]) -> ProviderError {
-        let begins: String = String::from_utf8_lossy(data).chars().take(200).collect();
-        let shown = if begins.is_empty() { String::new() } else { format!("; it began with {begins:?}") };
-        ProviderError::new(self.provider, ErrorKind::Malformed, format!("{reason}{shown}"))
-            .hinting("check that provider.credentials.address leads to this provider's interface")
+        let begins = beginning(data, &Mask::default());
+        ProviderError::new(self.provider, ErrorKind::Malformed, format!("{reason}{begins}"))
+            .hinting(WRONG_PLACE)
     }
 
     fn unreachable(&self, error: &EgressError) -> ProviderError {
@@ -274,6 +295,14 @@ impl Transport {
             None => failed,
         }
     }
+}
+
+const WRONG_PLACE: &str = "check that provider.credentials.address leads to this provider's interface";
+
+/// How something that is no answer begins.
+fn beginning(data: &[u8], mask: &Mask) -> String {
+    let begins: String = mask.text(&String::from_utf8_lossy(data)).chars().take(200).collect();
+    if begins.is_empty() { String::new() } else { format!("; it began with {begins:?}") }
 }
 
 fn header(incoming: &Incoming, name: &str) -> Option<String> {
@@ -287,6 +316,8 @@ fn framing_of(incoming: &Incoming, usual: Framing) -> Option<Framing> {
     match kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase().as_str() {
         "text/event-stream" => Some(Framing::Events),
         "application/x-ndjson" | "application/stream+json" | "application/jsonl" => Some(Framing::Lines),
+        // A page is read as a whole as well, to be told.
+        "text/html" => None,
         "application/json" if usual == Framing::Events => None,
         _ => Some(usual),
     }

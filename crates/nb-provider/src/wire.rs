@@ -36,8 +36,8 @@ pub(crate) trait Wire: Send + Sync {
     /// Reads an answer that came in one piece.
     ///
     /// # Errors
-    /// A sentence when it is not what the provider documents.
-    fn whole(&self, body: &Value, outgoing: &Outgoing) -> Result<Answer, String>;
+    /// When it cannot be read, or tells an error.
+    fn whole(&self, body: &Value, outgoing: &Outgoing) -> Result<Answer, Bad>;
 
     /// What the body of an error says. The usual forms are read already.
     fn refusal(&self, body: &Value) -> Refusal {
@@ -83,6 +83,11 @@ pub(crate) trait Reader: Send {
     /// Whether the provider said that the answer is whole. A stream that ends before is one that broke off.
     fn is_whole(&self) -> bool;
 
+    /// Whether the provider marks the end of an answer. Where it does not, the end of the connection is all there is.
+    fn marks_end(&self) -> bool {
+        true
+    }
+
     /// Whether nothing more is to be read, as after `[DONE]`. Other streams are read to their end.
     fn is_over(&self) -> bool {
         false
@@ -92,11 +97,17 @@ pub(crate) trait Reader: Send {
     fn answer(&mut self) -> Answer;
 }
 
-/// Why a frame ends the stream.
+/// Why an answer, or a frame of its stream, gives nothing.
 #[derive(Debug, Clone)]
 pub(crate) enum Bad {
     /// It is not what the provider documents.
     Malformed(String),
     /// The provider tells an error.
     Refused(Refusal),
+}
+
+impl From<&str> for Bad {
+    fn from(reason: &str) -> Self {
+        Self::Malformed(reason.to_owned())
+    }
 }

@@ -29,7 +29,7 @@ use crate::frame::Framing;
 use crate::names::{NameRule, Names};
 use crate::provider::Parts;
 use crate::section::Section;
-use crate::wire::{Authorization, Outgoing, Reader, Wire};
+use crate::wire::{Authorization, Bad, Outgoing, Reader, Wire};
 
 use credentials::Proof;
 use reader::Chunks;
@@ -91,7 +91,7 @@ impl Wire for Google {
         Box::new(Chunks::new(outgoing.names.clone()))
     }
 
-    fn whole(&self, body: &Value, outgoing: &Outgoing) -> Result<Answer, String> {
+    fn whole(&self, body: &Value, outgoing: &Outgoing) -> Result<Answer, Bad> {
         let mut chunks = Chunks::new(outgoing.names.clone());
         // A server that streams without events answers with a list of chunks.
         let list = match body {
@@ -99,10 +99,10 @@ impl Wire for Google {
             one => std::slice::from_ref(one),
         };
         for chunk in list {
-            chunks.take(chunk, &mut |_| {}).map_err(|refusal| refusal.message)?;
+            chunks.take(chunk, &mut |_| {}).map_err(Bad::Refused)?;
         }
         if !chunks.is_whole() {
-            return Err("its answer has no candidate with a `finishReason`".to_owned());
+            return Err("its answer has no candidate with a `finishReason`".into());
         }
         Ok(chunks.answer())
     }

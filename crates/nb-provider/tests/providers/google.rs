@@ -176,9 +176,19 @@ async fn a_schema_is_put_into_their_words() {
 #[tokio::test]
 async fn what_was_blocked_is_told() {
     let blocked = "data: {\"promptFeedback\":{\"blockReason\":\"SAFETY\"}}\n\n";
-    let server = Server::new([Reply::events(blocked)]).await;
-    let error = ask(&provider(&with_key(&server.address)).unwrap(), &user("Hi"), true).await.0.unwrap_err();
-    assert!(error.message.contains("blocked (SAFETY)"), "{error}");
+    let server = Server::new([
+        Reply::events(blocked),
+        Reply::json(200, &json!({"promptFeedback": {"blockReason": "SAFETY"}})),
+    ])
+    .await;
+    for stream in [true, false] {
+        let asked = ask(&provider(&with_key(&server.address)).unwrap(), &user("Hi"), stream).await;
+        let error = asked.0.unwrap_err();
+        assert_eq!(
+            (error.kind, error.message.as_str()),
+            (ErrorKind::Refused, "the conversation was blocked (SAFETY)")
+        );
+    }
     let withheld = "data: {\"candidates\":[{\"finishReason\":\"RECITATION\"}]}\n\n";
     let server = Server::new([Reply::events(withheld)]).await;
     let answer = ask(&provider(&with_key(&server.address)).unwrap(), &user("Hi"), true).await.0.unwrap();
@@ -270,6 +280,7 @@ async fn somebody_who_has_signed_in_is_asked_for_by_default() {
             file.to_string(),
         )]
         .into(),
+        ..Surroundings::default()
     };
     let credentials = format!("service: vertex-ai-api, region: europe-west4, address: '{}'", server.address);
     ask(&provider_in(&section(&credentials), surroundings).unwrap(), &user("Hi"), true).await.0.unwrap();

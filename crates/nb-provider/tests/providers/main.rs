@@ -6,6 +6,7 @@ mod anthropic;
 mod cohere;
 mod google;
 mod maritaca;
+mod masked;
 mod mistral;
 mod ollama;
 mod openai;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use nb_egress::{Egress, EgressConfig};
+use nb_egress::{Egress, EgressConfig, SecretValue};
 use nb_provider::{
     Answer, Arguments, Call, Chat, Delta, Environment, Message, Provider, ProviderError, Tool, ToolResult,
     Turn, Variable,
@@ -225,6 +225,7 @@ async fn read_request(stream: &mut TcpStream) -> Option<Received> {
 pub struct Surroundings {
     pub variables: BTreeMap<String, String>,
     pub files: BTreeMap<String, String>,
+    pub hidden: Vec<String>,
 }
 
 impl Environment for Surroundings {
@@ -236,6 +237,10 @@ impl Environment for Surroundings {
     fn file(&self, path: &str) -> Result<Vec<u8>, String> {
         let found = self.files.get(path).map(|text| text.clone().into_bytes());
         found.ok_or_else(|| "there is no such file".to_owned())
+    }
+
+    fn hidden(&self) -> Vec<SecretValue> {
+        self.hidden.iter().map(|value| value.as_str().into()).collect()
     }
 
     fn now(&self) -> DateTime<Utc> {

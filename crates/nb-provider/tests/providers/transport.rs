@@ -60,7 +60,8 @@ async fn nothing_is_asked_again_after_the_first_byte_or_when_it_would_not_help()
 
 #[tokio::test]
 async fn a_provider_that_is_silent_is_not_waited_for_longer_than_said() {
-    let begun = Reply::events(DONE.split_inclusive("\n\n").next().unwrap()).ending(Ends::Never);
+    let begun = Reply::events("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"y\"}}]}\n\n")
+        .ending(Ends::Never);
     for (reply, options, words) in
         [(Reply::Silence, "timeout: 0.05", "50ms"), (begun, "idle_timeout: 0.05", "idle_timeout")]
     {
@@ -100,14 +101,69 @@ async fn a_provider_that_moved_is_not_followed() {
 
 #[tokio::test]
 async fn a_page_in_place_of_an_answer_is_told() {
-    let page = Reply::stream("text/html", "<html>\n<body>Sign in</body></html>");
-    let server = Server::new([page]).await;
-    let error = ask(&provider(&section(&server.address, "retries: 0")).unwrap(), &user("Hi"), false)
+    let page = "<html>\n<body>Sign in</body></html>";
+    for (kind, stream) in [("text/html", false), ("text/html", true), ("text/event-stream", true)] {
+        let server = Server::new([Reply::stream(kind, page)]).await;
+        let error = ask(&provider(&section(&server.address, "retries: 0")).unwrap(), &user("Hi"), stream)
+            .await
+            .0
+            .unwrap_err();
+        assert!(error.to_string().contains("Sign in"), "{error}");
+        assert!(error.hint.unwrap().contains("provider.credentials.address"), "{kind}");
+    }
+}
+
+#[tokio::test]
+async fn an_answer_that_its_provider_ended_is_whole_whatever_comes_behind_it() {
+    let ended = DONE.split_inclusive("\n\n").next().unwrap();
+    for ends in [Ends::Never, Ends::Broken] {
+        let server = Server::new([Reply::events(ended).ending(ends)]).await;
+        let (answer, _) = ask(&provider(&section(&server.address, "")).unwrap(), &user("Hi"), true).await;
+        assert_eq!(answer.unwrap().text, "yes");
+    }
+}
+
+#[tokio::test]
+async fn an_error_that_does_not_end_is_told_as_far_as_it_came() {
+    let drips = Reply::Http {
+        status: 400,
+        headers: vec![("content-type", "text/plain".to_owned())],
+        pieces: vec![b"no such".to_vec()],
+        ends: Ends::Never,
+    };
+    let server = Server::new([drips]).await;
+    let error = ask(&provider(&section(&server.address, "timeout: 0.2")).unwrap(), &user("Hi"), true)
         .await
         .0
         .unwrap_err();
-    assert_eq!(error.kind, ErrorKind::Malformed);
-    assert!(error.to_string().contains("Sign in"), "{error}");
+    assert_eq!((error.message.as_str(), error.status), ("no such", Some(400)));
+}
+
+#[tokio::test]
+async fn an_error_under_a_status_of_success_is_told_in_its_words() {
+    for (id, key) in [("openai", "access-token"), ("anthropic", "api-key"), ("cohere", "api-key")] {
+        let body = json!({"error": {"message": "the model is overloaded", "code": "busy"}});
+        let server = Server::new([Reply::json(200, &body)]).await;
+        let yaml = format!(
+            "id: {id}\ncredentials: {{address: '{}', {key}: {SECRET}}}\nsettings: {{model: m}}",
+            server.address
+        );
+        let error = ask(&provider(&yaml).unwrap(), &user("Hi"), false).await.0.unwrap_err();
+        assert_eq!(
+            (error.kind, error.message.as_str()),
+            (ErrorKind::Refused, "the model is overloaded"),
+            "{id}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_a_provider_says_in_an_error_is_cut_to_what_a_person_reads() {
+    let body = json!({"error": {"message": "a".repeat(900_000), "code": "b".repeat(900_000)}});
+    let server = Server::new([Reply::json(400, &body)]).await;
+    let error =
+        ask(&provider(&section(&server.address, "")).unwrap(), &user("Hi"), true).await.0.unwrap_err();
+    assert!(error.to_string().len() < 2_500, "{}", error.to_string().len());
 }
 
 #[test]
