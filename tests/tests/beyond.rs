@@ -151,7 +151,9 @@ fn a_granted_folder_that_becomes_the_daemons_own_is_not_read() {
     let (folder, other) = (daemon.path().join("notes"), daemon.path().join("other"));
     fs::create_dir(&other).unwrap();
     symlink(&other, &folder).unwrap();
-    daemon.install(&reader(&folder));
+    let installed = daemon.install(&reader(&folder)).to_string();
+    let told = format!("`files.read:{}` leads to {}", folder.display(), other.display());
+    assert!(installed.contains(&told), "{installed}");
     assert_eq!(daemon.result("reader", "folders", &json!({})), json!([folder]));
     fs::remove_file(&folder).unwrap();
     symlink(daemon.path().join("config"), &folder).unwrap();

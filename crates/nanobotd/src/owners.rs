@@ -42,7 +42,7 @@ impl Owners<'_> {
                 ApiError::new(ErrorKind::Conflict, message).hint("only agents of one signer share values")
             );
         }
-        let is_empty = self.0.services().store.kv_list(namespace, "", 1).map_err(failed)?.is_empty();
+        let is_empty = self.0.services().store.kv_list(namespace, "", None, 1).map_err(failed)?.is_empty();
         match owner.agents.first() {
             Some(before) if !is_empty => {
                 let message = format!("kv_namespace `{namespace}` holds data of agent {before}, {words}");
@@ -66,7 +66,7 @@ impl Owners<'_> {
 
     /// The namespaces that are deleted with an agent's data. It is refused when another installed agent uses one.
     pub fn namespaces(&self, name: &str) -> Result<Vec<String>, ApiError> {
-        let rows = self.0.services().store.kv_list(OWNERS, "", usize::MAX).map_err(failed)?;
+        let rows = self.0.services().store.kv_list(OWNERS, "", None, usize::MAX).map_err(failed)?;
         let mut found = Vec::new();
         for (namespace, row) in rows {
             let owner: Owner = serde_json::from_value(row).map_err(failed)?;

@@ -10,6 +10,8 @@ use std::sync::Arc;
 use nb_sandbox::{Host, Limit, Limits, Stop, ToolError};
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 use rustix::stdio::{dup2_stdin, stdin};
+use signal_hook::consts::{SIGPIPE, SIGXFSZ};
+use signal_hook::flag;
 
 use crate::interpreter::{Evaluated, compile_all, evaluate_counted};
 use crate::protocol::{Job, Reply, Report, Request, Work};
@@ -54,7 +56,7 @@ fn serve(supervisor: Pid) -> io::Result<()> {
     // Programs that the tool starts get neither the socket nor what the daemon says there.
     let socket = UnixStream::from(stdin().try_clone_to_owned()?);
     dup2_stdin(File::open("/dev/null")?)?;
-    default_pipe_signal()?;
+    default_signals()?;
     let mut socket = Socket(socket);
     let Job { work, tool, variables, limits } = socket.receive()?;
     rlimits::apply(&limits)?;
@@ -72,9 +74,10 @@ fn serve(supervisor: Pid) -> io::Result<()> {
 }
 
 /// Rust has a process ignore SIGPIPE, and programs that it starts would inherit that: `yes | head` would complain. A
-/// handler is not inherited. For this process nothing changes: writing to a closed pipe is an error and no end.
-fn default_pipe_signal() -> io::Result<()> {
-    signal_hook::flag::register(signal_hook::consts::SIGPIPE, Arc::default()).map(drop)
+/// handler is not inherited. For this process nothing changes: writing to a closed pipe is an error and no end. So it is
+/// with a file that has grown as large as it may.
+fn default_signals() -> io::Result<()> {
+    [SIGPIPE, SIGXFSZ].into_iter().try_for_each(|signal| flag::register(signal, Arc::default()).map(drop))
 }
 
 /// Without the daemon there is nothing more to do. The supervisor ends what was started.

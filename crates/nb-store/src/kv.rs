@@ -103,7 +103,7 @@ impl Store {
         self.db().transact("remove a kv value", |tx| entry.delete(tx))
     }
 
-    /// The values whose keys begin with `prefix`, by key, at most `limit`.
+    /// The values whose keys begin with `prefix` and come after `after`, by key, at most `limit`.
     ///
     /// # Errors
     /// As [`Store::kv_get`].
@@ -111,14 +111,20 @@ impl Store {
         &self,
         namespace: &str,
         prefix: &str,
+        after: Option<&str>,
         limit: usize,
     ) -> Result<Vec<(String, Value)>, StoreError> {
         if !prefix.is_empty() {
             check_text("the prefix", prefix, KEY_CAP)?;
         }
-        let below = Key::name("the namespace", namespace)?.prefix();
+        let name = Key::name("the namespace", namespace)?;
+        // One that comes before all of them leaves nothing out.
+        let after = after.filter(|after| *after >= prefix && !after.is_empty());
+        let after =
+            after.map(|after| name.clone().and_text("the key to go on after", after, KEY_CAP)).transpose()?;
+        let below = name.prefix();
         let start = [below.bytes(), prefix.as_bytes()].concat();
-        let rows = self.db().scan(Table::Kv, &start, None);
+        let rows = self.db().scan(Table::Kv, &start, after.as_ref());
         rows.take(limit)
             .map(|row| {
                 let (row, bytes) = row?;

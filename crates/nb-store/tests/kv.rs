@@ -130,7 +130,7 @@ fn a_reader_never_sees_half_of_a_long_value_that_is_being_replaced() {
             let text = text.as_str().unwrap();
             assert_eq!(text.len(), 20_000);
             assert!(text.bytes().all(|byte| Some(byte) == text.bytes().next()));
-            assert_eq!(store.kv_list("hello", "", 10).unwrap().len(), 1);
+            assert_eq!(store.kv_list("hello", "", None, 10).unwrap().len(), 1);
         }
     });
 }
@@ -196,13 +196,22 @@ proptest! {
                 }
                 Op::Delete(key) => prop_assert_eq!(store.kv_delete("n", &key).unwrap(), map.remove(&key).is_some()),
                 Op::List(prefix, limit) => {
-                    let expected: Vec<_> = map
+                    let all: Vec<_> = map
                         .iter()
                         .filter(|(key, _)| key.starts_with(&prefix))
                         .map(|(key, value)| (key.clone(), value.clone()))
-                        .take(limit)
                         .collect();
-                    prop_assert_eq!(store.kv_list("n", &prefix, limit).unwrap(), expected);
+                    // Page by page.
+                    let mut after = None::<String>;
+                    let mut pages = Vec::new();
+                    loop {
+                        let page = store.kv_list("n", &prefix, after.as_deref(), limit).unwrap();
+                        prop_assert!(page.len() <= limit);
+                        let Some((last, _)) = page.last() else { break };
+                        after = Some(last.clone());
+                        pages.extend(page);
+                    }
+                    prop_assert_eq!(pages, if limit == 0 { Vec::new() } else { all });
                 }
                 Op::Increment(key, by) => match map.get(&key).map_or(Some(0), Value::as_i64) {
                     Some(old) => {
@@ -227,6 +236,6 @@ proptest! {
                 }
             }
         }
-        prop_assert_eq!(store.kv_list("n", "", 1000).unwrap(), map.into_iter().collect::<Vec<_>>());
+        prop_assert_eq!(store.kv_list("n", "", None, 1000).unwrap(), map.into_iter().collect::<Vec<_>>());
     }
 }

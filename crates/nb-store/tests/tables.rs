@@ -144,7 +144,7 @@ fn a_long_row_is_read_back_whole_and_leaves_nothing_behind() {
     let store = open(dir.path());
     let events = store.run_events("run_1", 0, 10).unwrap();
     assert_eq!(events, [(1, json!({"text": text})), (2, json!({"text": text, "more": true}))]);
-    assert_eq!(store.kv_list("hello", "", 10).unwrap(), [("long".to_owned(), json!(text))]);
+    assert_eq!(store.kv_list("hello", "", None, 10).unwrap(), [("long".to_owned(), json!(text))]);
     store.kv_set("hello", "long", &json!(1)).unwrap();
     assert_eq!(store.kv_get("hello", "long").unwrap(), Some(json!(1)));
 }

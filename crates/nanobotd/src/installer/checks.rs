@@ -1,5 +1,7 @@
 //! What must hold before a package becomes an agent, and what its owner should know beforehand.
 
+use std::path::Path;
+
 use nb_api::agents::InstallOptions;
 use nb_api::{ApiError, ErrorKind};
 use nb_package::{Package, SignatureError, Signer};
@@ -127,10 +129,14 @@ impl Installer {
         }
         let folders = folders(&agent.manifest.requested_permissions());
         warnings.extend(folders.iter().filter_map(
-            |name| match self.engine.services().readable_folder(name) {
-                Ok(path) if path.is_dir() => None,
-                Ok(path) => Some(format!("`{FILES_READ}:{name}`: there is no folder {}", path.display())),
-                Err(reason) => Some(format!("{reason}: it cannot be granted")),
+            |name| {
+                match self.engine.services().readable_folder(name) {
+                    // A link is followed: what is granted is where it leads.
+                    Ok(path) if path.is_dir() => (!is_at(name, &path))
+                        .then(|| format!("`{FILES_READ}:{name}` leads to {}", path.display())),
+                    Ok(path) => Some(format!("`{FILES_READ}:{name}`: there is no folder {}", path.display())),
+                    Err(reason) => Some(format!("{reason}: it cannot be granted")),
+                }
             },
         ));
         warnings
@@ -165,4 +171,12 @@ fn folders(permissions: &[String]) -> Vec<String> {
     let parsed = permissions.iter().map(|text| Permission::parse(text));
     let known = parsed.filter(|permission| permission.ability == FILES_READ && permission.is_known());
     known.filter_map(|permission| permission.scope).collect()
+}
+
+/// Whether a folder is where its name says, and not where a link leads.
+fn is_at(name: &str, folder: &Path) -> bool {
+    match name.strip_prefix('~') {
+        Some(below_home) => folder.ends_with(below_home.trim_start_matches('/')),
+        None => folder == Path::new(name),
+    }
 }

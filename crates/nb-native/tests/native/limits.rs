@@ -51,6 +51,16 @@ fn a_script_that_ends_well_never_used_more_fuel_than_it_had() {
     assert_eq!(ends_well.run().0.usage.fuel, 1_500);
 }
 
+#[test]
+fn a_file_that_would_grow_too_large_is_an_error_of_the_tool() {
+    let script = "local file = assert(io.tmpfile())
+        file:setvbuf('no')
+        assert(file:seek('set', 1 << 30))
+        local _, reason = file:write('x')
+        return reason";
+    assert_eq!(lua(script).result(), "\"File too large\"");
+}
+
 fn without_fuel_limit(source: &str) -> crate::common::Script {
     lua(source).limits(|limits| {
         limits.fuel = u64::MAX;

@@ -2,7 +2,11 @@
 
 use std::time::Duration;
 
+use std::borrow::Cow;
+
 use async_trait::async_trait;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use nb_egress::{EgressError, HostPattern, HostScope, Request, Response, Secret};
 use nb_spec::permission::{Permission, SECRET_USE};
 use serde::Deserialize;
@@ -91,12 +95,14 @@ impl Ability for HttpFetch {
             .iter()
             .map(|(name, value)| (name.clone(), Value::String(value.clone())))
             .collect();
-        Ok(Reply::Value(json!({
-            "status": response.status,
-            "headers": headers,
-            "body": String::from_utf8_lossy(&response.body),
-            "url": response.url,
-        })))
+        let body = String::from_utf8_lossy(&response.body);
+        let mut answer =
+            json!({"status": response.status, "headers": headers, "body": body, "url": response.url});
+        // A text is borrowed; in anything else bytes were replaced, which must not go unnoticed.
+        if let Cow::Owned(_) = body {
+            answer["body_base64"] = json!(STANDARD.encode(&response.body));
+        }
+        Ok(Reply::Value(answer))
     }
 }
 

@@ -17,7 +17,7 @@ pub(super) struct KvRead;
 #[serde(tag = "op", rename_all = "lowercase")]
 enum Args {
     Get { key: String },
-    List { prefix: Option<String>, limit: Option<usize> },
+    List { prefix: Option<String>, after: Option<String>, limit: Option<usize> },
 }
 
 #[async_trait]
@@ -33,6 +33,7 @@ impl Ability for KvRead {
                 "op": {"enum": ["get", "list"], "default": "get"},
                 "key": {"type": "string"},
                 "prefix": {"type": "string"},
+                "after": {"type": "string", "description": "The last key of the page before."},
                 "limit": {"type": "integer", "minimum": 1, "maximum": MAX_LISTED}
             },
             "additionalProperties": false,
@@ -55,9 +56,9 @@ impl Ability for KvRead {
             Args::Get { key } => {
                 store.kv_get(namespace, &key).map_err(|error| error.to_string())?.unwrap_or_default()
             }
-            Args::List { prefix, limit } => {
+            Args::List { prefix, after, limit } => {
                 let limit = limit.unwrap_or(MAX_LISTED);
-                let found = store.kv_list(namespace, &prefix.unwrap_or_default(), limit);
+                let found = store.kv_list(namespace, &prefix.unwrap_or_default(), after.as_deref(), limit);
                 let found = found.map_err(|error| error.to_string())?;
                 let bytes: usize = found.iter().map(|(key, value)| key.len() + value.to_string().len()).sum();
                 if bytes > MAX_LISTED_BYTES {

@@ -3,7 +3,7 @@
 use chrono::Duration;
 use nb_runtime::record::RunEvent;
 use nb_store::RunStatus;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{Probe, SECRET};
 use crate::common::{Home, agent, at, task};
@@ -41,6 +41,18 @@ async fn http_fetch_sends_method_headers_and_body_and_gives_the_whole_answer() {
     let sent = server.requests().remove(0);
     assert!(sent.starts_with("PUT /p ") && sent.ends_with("\r\n\r\n{\"a\":[1]}"), "{sent}");
     assert!(sent.contains("x-n: 7\r\n") && sent.contains("content-type: application/json\r\n"), "{sent}");
+}
+
+#[tokio::test]
+async fn http_fetch_gives_a_body_that_is_no_text_as_base64_too() {
+    let server = Server::answering(|_| ok("café")).await;
+    let mut probe = Probe::granted(&format!("http.fetch:{}", server.host()));
+    let answer = probe.call("http.fetch", json!({"url": server.url("/")})).await.unwrap();
+    assert_eq!((&answer["body"], &answer["body_base64"]), (&json!("café"), &Value::Null));
+    let bytes = Server::answering_bytes(b"\xff\x00bin").await;
+    let mut probe = Probe::granted(&format!("http.fetch:{}", bytes.host()));
+    let answer = probe.call("http.fetch", json!({"url": bytes.url("/")})).await.unwrap();
+    assert_eq!((&answer["body"], &answer["body_base64"]), (&json!("\u{fffd}\0bin"), &json!("/wBiaW4=")));
 }
 
 #[tokio::test]

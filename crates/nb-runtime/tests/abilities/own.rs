@@ -21,6 +21,9 @@ async fn kv_read_gets_one_value_or_lists_a_prefix() {
     assert_eq!(probe.call("kv.read", json!({"op": "list", "prefix": "city:"})).await, Ok(cities));
     let one = probe.call("kv.read", json!({"op": "list", "limit": 1})).await.unwrap();
     assert_eq!(one, json!([{"key": "city:oslo", "value": 3}]));
+    let rest = json!({"op": "list", "prefix": "city:", "after": "city:oslo"});
+    let rest = probe.call("kv.read", rest).await.unwrap();
+    assert_eq!(rest, json!([{"key": "city:rome", "value": {"temp": 21}}]));
     let error = probe.refusal("kv.read", json!({"key": "k".repeat(600)})).await;
     assert_eq!(error, "kv.read: the key has 600 bytes; it must have 1 to 512");
     for key in ["large:1", "large:2", "large:3", "large:4", "large:5"] {
