@@ -164,6 +164,12 @@ fn a_wrong_transcript_is_told_with_its_line() {
     let ended = home.nbctl(&["provider", "serve-script", "talk.yaml"]).fails(2);
     assert!(ended.error().starts_with("talk.yaml: ") && ended.error().contains("`anwser`"), "{ended}");
     assert!(ended.error().contains("line 3"), "{ended}");
+    home.write("talk.yaml", "turns:\n  - {when: {matches: '(roll'}, answer: a}\n");
+    let ended = home.nbctl(&["provider", "serve-script", "talk.yaml"]).fails(2);
+    assert!(
+        ended.error().contains("`(roll` is not a regular expression: unclosed group at line 2"),
+        "{ended}"
+    );
     let ended = home.nbctl(&["provider", "serve-script", "missing.yaml"]).fails(1);
     assert!(ended.error().contains("missing.yaml"), "{ended}");
     let taken = Served::start(&home);
@@ -184,6 +190,47 @@ fn a_scripted_model_is_asked_from_any_folder() {
     assert_eq!(ended.error(), "scripted: no turn of the transcript answers \"what?\"");
     assert!(ended.stderr.contains("\nhint: add a turn without `when`"), "{ended}");
     assert_eq!(ended.stdout, "");
+}
+
+#[test]
+fn calls_are_told_beside_the_answer_and_thoughts_are_no_text() {
+    let home = Home::new();
+    home.write("talk.yaml", TALK);
+    home.write("bot.yml", "provider: {id: scripted, options: {script: talk.yaml}}");
+    let ended = home.nbctl(&["provider", "ask", "bot.yml", "roll"]).success();
+    assert_eq!(ended.stdout, "");
+    assert!(ended.stderr.starts_with("it wants to call random-number; nothing is called here\n"), "{ended}");
+    let told = home.nbctl(&["--json", "provider", "ask", "bot.yml", "roll"]).success().json();
+    assert_eq!((&told["calls"][0]["name"], &told["first_ms"]), (&json!("random-number"), &Value::Null));
+
+    let thought =
+        json!({"model": "m", "message": {"thinking": "Hm."}, "done": true, "done_reason": "length"});
+    let server = Server::new(move |_: &str| thought.to_string());
+    let bot = format!(
+        "provider:\n  id: ollama\n  credentials: {{address: 'http://{}'}}\n  settings: {{model: m}}\n",
+        server.address()
+    );
+    home.write("bot.yml", bot);
+    let ended = home.nbctl(&["provider", "ask", "bot.yml", "hello"]).success();
+    assert_eq!((ended.stdout.as_str(), ended.stderr.as_str()), ("", "ollama m: length\n"));
+    let told = home.nbctl(&["--json", "provider", "ask", "bot.yml", "hello"]).success().json();
+    assert_eq!((&told["thinking"], &told["first_ms"]), (&json!("Hm."), &Value::Null));
+}
+
+#[test]
+fn keys_of_the_section_that_are_not_known_are_told() {
+    let home = Home::new();
+    home.write("bot.yml", "provider:\n  id: ollama\n  setings: {model: m}\n");
+    let ended = home.nbctl(&["provider", "ask", "bot.yml", "hello"]).fails(1);
+    assert_eq!(ended.error(), "ollama: provider.setings is not known; did you mean `settings`?");
+
+    home.write("talk.yaml", TALK);
+    home.write("bot.yml", "provider:\n  id: scripted\n  color: red\n  options: {script: talk.yaml}\n");
+    let ended = home.nbctl(&["provider", "ask", "bot.yml", "hello"]).success();
+    let warning = "bot.yml:3: warning: `provider.color` is not known here, and is ignored";
+    assert_eq!(ended.stderr.lines().next(), Some(warning), "{ended}");
+    let told = home.nbctl(&["--json", "provider", "ask", "bot.yml", "hello"]).success().json();
+    assert_eq!(told["warnings"], json!([warning]));
 }
 
 #[test]

@@ -12,6 +12,8 @@ use crate::section::Section;
 pub(crate) struct Address {
     base: Url,
     host: HostPattern,
+    /// What the key is called in errors.
+    key_name: String,
 }
 
 impl Address {
@@ -37,7 +39,7 @@ impl Address {
             return Err(wrong("has no host"));
         };
         let host = format!("{host}:{port}").parse().map_err(|_| wrong("has a host that cannot be read"))?;
-        let address = Self { base, host };
+        let address = Self { base, host, key_name: section.key_name().to_owned() };
         address.admit(section)?;
         Ok(address)
     }
@@ -77,10 +79,10 @@ impl Address {
         HostScope::Hosts(vec![self.host.clone()])
     }
 
-    /// A credential as a secret that goes to this address, or to the hosts that it is limited to.
-    pub fn secret(&self, name: &str, variable: &Variable) -> Secret {
+    /// The key as a secret that goes to this address, or to the hosts that it is limited to.
+    pub fn secret(&self, variable: &Variable) -> Secret {
         Secret {
-            name: name.to_owned(),
+            name: self.key_name.clone(),
             value: variable.value.as_str().into(),
             hosts: variable.hosts.clone().unwrap_or_else(|| vec![self.host.clone()]),
         }

@@ -11,8 +11,9 @@ pub(crate) fn bearer(address: &Address, key: &Variable) -> Authorization {
 
 /// A header with the key behind a prefix. The key itself is filled in on the way out.
 pub(crate) fn header(name: &str, prefix: &str, address: &Address, key: &Variable) -> Authorization {
+    let secret = address.secret(key);
     Authorization {
-        headers: vec![(name.to_owned(), format!("{prefix}{{{{secret.key}}}}"))],
-        secrets: vec![address.secret("key", key)],
+        headers: vec![(name.to_owned(), format!("{prefix}{{{{secret.{}}}}}", secret.name))],
+        secrets: vec![secret],
     }
 }

@@ -100,6 +100,8 @@ impl ProviderError {
             return false;
         }
         match self.kind {
+            // OpenAI answers 429 as well when the account's quota is used up.
+            ErrorKind::Refused if self.code.as_deref() == Some("insufficient_quota") => false,
             // 529 is Anthropic's "overloaded".
             ErrorKind::Refused => {
                 self.status.is_some_and(|status| matches!(status, 408 | 429 | 500 | 502..=504 | 529))
@@ -130,3 +132,19 @@ impl fmt::Display for ProviderError {
 }
 
 impl std::error::Error for ProviderError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quota_that_is_used_up_does_not_pass_by_waiting() {
+        let refused = |code: &str| ProviderError {
+            status: Some(429),
+            code: Some(code.to_owned()),
+            ..ProviderError::new(ProviderId::Openai, ErrorKind::Refused, "no")
+        };
+        assert!(refused("rate_limit_exceeded").is_passing());
+        assert!(!refused("insufficient_quota").is_passing());
+    }
+}

@@ -63,8 +63,13 @@ pub(crate) fn for_egress(provider: ProviderId, error: &EgressError) -> Option<St
     }
 }
 
-/// How long a provider asks to wait: `retry-after-ms`, or `retry-after` in seconds or as a date.
+/// How long a provider asks to wait: `retry-after-ms`, or `retry-after` in seconds or as a date. None: it does not say,
+/// or says 0; then it is waited as usual, so that the repeats are not used up at once.
 pub(crate) fn retry_after(headers: &[(String, String)]) -> Option<Duration> {
+    asked_wait(headers).filter(|wait| !wait.is_zero())
+}
+
+fn asked_wait(headers: &[(String, String)]) -> Option<Duration> {
     let find = |wanted: &str| headers.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.trim());
     let seconds =
         |text: &str| text.parse::<f64>().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
@@ -89,4 +94,25 @@ pub(crate) fn page_text(body: &[u8], status: u16) -> String {
     let text = String::from_utf8_lossy(body);
     let begins: String = text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(SHOWN).collect();
     if begins.is_empty() { format!("it answered with status {status} and nothing else") } else { begins }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_of_nothing_is_none_that_is_asked_for() {
+        let asked = |name: &str, value: &str| retry_after(&[(name.to_owned(), value.to_owned())]);
+        assert_eq!(asked("retry-after", "2"), Some(Duration::from_secs(2)));
+        assert_eq!(asked("retry-after-ms", "20"), Some(Duration::from_millis(20)));
+        for (name, value) in [
+            ("retry-after", "0"),
+            ("retry-after", "0.0"),
+            ("retry-after", "Wed, 21 Oct 2015 07:28:00 GMT"),
+            ("retry-after", "soon"),
+            ("retry-after-ms", "0"),
+        ] {
+            assert_eq!(asked(name, value), None, "{name}: {value}");
+        }
+    }
 }

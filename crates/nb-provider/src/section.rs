@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use nb_egress::HostPattern;
 use nb_spec::ProviderSection;
-use nb_spec::cartridge::variable_name;
+use nb_spec::cartridge::{UnknownKey, credentials_of, variable_name};
 use serde_json::{Map, Value};
 
 use crate::environment::{Environment, Variable};
@@ -32,10 +32,43 @@ pub(crate) enum Credential {
     Unset { variable: String },
 }
 
+/// Credentials that go into a header as they are.
+const KEYS: [&str; 2] = ["access-token", "api-key"];
+const NOT_ONE_LINE: &str = "check how it was stored: often a line break at the end is one too many";
+
+impl Credential {
+    /// The variable that it came from, set or not.
+    fn variable(&self) -> Option<&str> {
+        match self {
+            Self::Known { variable, .. } => variable.as_deref(),
+            Self::Unset { variable } => Some(variable),
+        }
+    }
+
+    /// Refuses a key that no header can hold.
+    fn check(&self, name: &str) -> Result<(), String> {
+        let Self::Known { value, .. } = self else { return Ok(()) };
+        let one_line = |byte: u8| byte == b'\t' || !byte.is_ascii_control();
+        if !KEYS.contains(&name) || value.value.bytes().all(one_line) {
+            return Ok(());
+        }
+        let whose = self.variable().map(|variable| format!(" (ENV/{variable})")).unwrap_or_default();
+        Err(format!(
+            "provider.credentials.{name}{whose} cannot be put into a header: it holds a line break or another control character"
+        ))
+    }
+}
+
 impl Section {
     pub fn new(section: &ProviderSection, environment: &dyn Environment) -> Result<Self, ProviderError> {
         let provider: ProviderId = section.id.parse().map_err(|()| unknown(&section.id))?;
         let fail = |message: String| ProviderError::new(provider, ErrorKind::Setup, message);
+        // With a mistyped `address`, a key would go to the usual one.
+        for UnknownKey { path, meant } in section.unknown_keys() {
+            if let Some(meant) = meant {
+                return Err(fail(format!("{path} is not known; did you mean `{meant}`?")));
+            }
+        }
         let mut credentials = BTreeMap::new();
         for (key, value) in &section.credentials {
             let text = match value {
@@ -59,15 +92,28 @@ impl Section {
                 return Err(fail(format!("provider.credentials has `{name}` twice, with `-` and with `_`")));
             }
         }
+        for (name, credential) in &credentials {
+            credential.check(name).map_err(|reason| fail(reason).hinting(NOT_ONE_LINE))?;
+        }
         let mut limited = Vec::new();
         let settings = filled_map(&section.settings, environment, &mut limited).map_err(fail)?;
         let settings = settings::without_nulls(settings);
         let options = filled_map(&section.options, environment, &mut limited).map_err(fail)?;
+        for (part, map) in [("settings", &settings), ("options", &options)] {
+            if !matches!(map.get("stream"), None | Some(Value::Null | Value::Bool(_))) {
+                return Err(fail(format!("provider.{part}.stream must be true or false")));
+            }
+        }
         Ok(Self { provider, credentials, settings, options, limited })
     }
 
     /// A credential that may be left out, as one is whose variable is not set.
     pub fn optional(&self, key: &str) -> Option<&Variable> {
+        debug_assert!(
+            credentials_of(self.provider.name()).is_some_and(|known| known.contains(&key)),
+            "{key} is not among the credentials of {}",
+            self.provider.name()
+        );
         match self.credentials.get(key)? {
             Credential::Known { value, .. } => Some(value),
             Credential::Unset { .. } => None,
@@ -76,10 +122,7 @@ impl Section {
 
     /// The variable behind a credential, set or not.
     pub fn variable_of(&self, key: &str) -> Option<&str> {
-        match self.credentials.get(key)? {
-            Credential::Known { variable, .. } => variable.as_deref(),
-            Credential::Unset { variable } => Some(variable),
-        }
+        self.credentials.get(key)?.variable()
     }
 
     /// A credential that the provider cannot do without.
@@ -105,6 +148,12 @@ impl Section {
                 "add `{key}: ENV/{usual_variable}` to provider.credentials, and set {usual_variable}"
             )),
         })
+    }
+
+    /// What its owner calls the key: its variable, or the credential. Without one, a token of access is sent.
+    pub fn key_name(&self) -> &str {
+        let key = self.credentials.iter().find(|(name, _)| KEYS.contains(&name.as_str()));
+        key.map_or("token", |(name, key)| key.variable().unwrap_or(name))
     }
 
     /// An error of this section.

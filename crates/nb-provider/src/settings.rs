@@ -2,10 +2,19 @@
 
 use serde_json::{Map, Value};
 
-/// Keys whose values are schemas, where null is a value like others (`const: null`, `default: null`).
-const SCHEMAS: [&str; 5] = ["schema", "json_schema", "responseSchema", "responseJsonSchema", "parameters"];
+/// Keys whose values are schemas, where null is a value like others (`const: null`, `enum: [a, null]`).
+const SCHEMAS: [&str; 8] = [
+    "format",
+    "input_schema",
+    "json_schema",
+    "parameters",
+    "parametersJsonSchema",
+    "responseJsonSchema",
+    "responseSchema",
+    "schema",
+];
 
-/// Leaves out what is null at any depth, and mappings in which nothing else stood.
+/// Leaves out what is null at any depth, and mappings and lists in which nothing else stood.
 pub(crate) fn without_nulls(map: Map<String, Value>) -> Map<String, Value> {
     map.into_iter()
         .filter_map(|(key, value)| {
@@ -24,16 +33,11 @@ fn pruned(value: Value) -> Option<Value> {
             let kept = without_nulls(map);
             (!had || !kept.is_empty()).then_some(Value::Object(kept))
         }
-        // A place in a list cannot be left out without moving the others.
-        Value::Array(items) => Some(Value::Array(
-            items
-                .into_iter()
-                .map(|item| match item {
-                    Value::Object(map) => Value::Object(without_nulls(map)),
-                    other => other,
-                })
-                .collect(),
-        )),
+        Value::Array(items) => {
+            let had = !items.is_empty();
+            let kept: Vec<Value> = items.into_iter().filter_map(pruned).collect();
+            (!had || !kept.is_empty()).then_some(Value::Array(kept))
+        }
         other => Some(other),
     }
 }
@@ -49,14 +53,16 @@ mod tests {
         let settings = json!({
             "max_tokens": null, "temperature": 0.0, "tool_choice": {"type": "auto", "name": null},
             "metadata": {"user_id": null}, "stop": [null, "x"], "empty": {},
-            "safetySettings": [{"category": "A", "method": null}],
+            "safetySettings": [{"category": "A", "method": null}, {"category": null}], "none": [null], "list": [],
+            "tools": [{"input_schema": {"enum": ["a", null]}}],
             "response_format": {"type": "json_schema", "json_schema": {"schema": {"const": null}}},
             "responseSchema": null,
         });
         let Value::Object(settings) = settings else { unreachable!() };
         let expected = json!({
-            "temperature": 0.0, "tool_choice": {"type": "auto"}, "stop": [null, "x"], "empty": {},
-            "safetySettings": [{"category": "A"}],
+            "temperature": 0.0, "tool_choice": {"type": "auto"}, "stop": ["x"], "empty": {},
+            "safetySettings": [{"category": "A"}], "list": [],
+            "tools": [{"input_schema": {"enum": ["a", null]}}],
             "response_format": {"type": "json_schema", "json_schema": {"schema": {"const": null}}},
         });
         assert_eq!(Value::Object(without_nulls(settings)), expected);

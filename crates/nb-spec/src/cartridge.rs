@@ -6,7 +6,7 @@
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-use crate::document::Document;
+use crate::document::{Document, nearest};
 use crate::problem::Problems;
 
 /// A cartridge, as far as it is used.
@@ -56,11 +56,60 @@ pub struct ProviderSection {
     /// What we need to know and the provider is not sent.
     #[serde(default, deserialize_with = "or_default")]
     pub options: Map<String, Value>,
+    /// Keys that a provider section does not have.
+    #[serde(flatten)]
+    others: Map<String, Value>,
 }
 
 /// The names of the providers that there are.
 pub const PROVIDERS: [&str; 8] =
     ["anthropic", "cohere", "google", "maritaca", "mistral", "ollama", "openai", "scripted"];
+
+/// The keys of a provider section.
+const KEYS: [&str; 4] = ["id", "credentials", "settings", "options"];
+
+/// The options that every provider knows.
+pub const OPTIONS: [&str; 6] = ["idle_timeout", "longest_wait", "prices", "retries", "stream", "timeout"];
+
+/// The credentials that a provider knows, with `-` in their names. None: there is no such provider.
+pub fn credentials_of(id: &str) -> Option<&'static [&'static str]> {
+    Some(match id {
+        "anthropic" => &["address", "anthropic-version", "api-key"],
+        "cohere" | "maritaca" | "ollama" => &["address", "api-key"],
+        "google" => &[
+            "address",
+            "api-key",
+            "file-contents",
+            "file-path",
+            "project-id",
+            "region",
+            "service",
+            "version",
+        ],
+        "mistral" => &["address", "api-key", "version"],
+        "openai" => &["access-token", "address", "version"],
+        "scripted" => &[],
+        _ => return None,
+    })
+}
+
+/// The options that one provider knows beside [`OPTIONS`].
+pub fn own_options_of(id: &str) -> &'static [&'static str] {
+    match id {
+        "google" => &["model"],
+        "scripted" => &["script", "turns"],
+        _ => &[],
+    }
+}
+
+/// A key in a provider section that its provider does not know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnknownKey {
+    /// Where it stands, such as `provider.credentials.adress`.
+    pub path: String,
+    /// The known key that it was probably meant to be. None: it is one of another program, and is ignored.
+    pub meant: Option<&'static str>,
+}
 
 /// A place in a provider section that names a variable: `ENV/NAME`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,10 +134,39 @@ impl ProviderSection {
         found
     }
 
+    /// The keys that its provider does not know; of a provider that does not exist, those of the section alone. Settings
+    /// are the provider's own: each may be one.
+    pub fn unknown_keys(&self) -> Vec<UnknownKey> {
+        let mut found = unknown("provider", self.others.keys(), &KEYS);
+        if let Some(known) = credentials_of(&self.id) {
+            found.extend(unknown("provider.credentials", self.credentials.keys(), known));
+            let options = [OPTIONS.as_slice(), own_options_of(&self.id)].concat();
+            found.extend(unknown("provider.options", self.options.keys(), &options));
+        }
+        found
+    }
+
     /// The model that it names, in the settings or, for Google, in the options. It may be a reference.
     pub fn model(&self) -> Option<&str> {
         self.settings.get("model").or_else(|| self.options.get("model"))?.as_str()
     }
+}
+
+fn unknown<'k>(
+    part: &str,
+    keys: impl Iterator<Item = &'k String>,
+    known: &[&'static str],
+) -> Vec<UnknownKey> {
+    // The specification writes `file_contents` beside `file-path`: in credentials both are the same.
+    let plain =
+        |key: &str| if part.ends_with("credentials") { key.replace('_', "-") } else { key.to_owned() };
+    keys.map(|key| (key, plain(key)))
+        .filter(|(_, plain)| !known.contains(&plain.as_str()))
+        .map(|(key, plain)| UnknownKey {
+            path: format!("{part}.{key}"),
+            meant: nearest(&plain, known.iter().copied()),
+        })
+        .collect()
 }
 
 fn collect(path: &str, value: &Value, found: &mut Vec<Reference>) {
@@ -128,7 +206,14 @@ impl Cartridge {
 
     /// The same from a document.
     pub(crate) fn of(document: &Document<'_>, problems: &mut Problems) -> Option<Self> {
-        document.read_known(problems)
+        let cartridge: Self = document.read_known(problems)?;
+        if let Some(section) = &cartridge.provider {
+            // What looks mistyped is refused by whoever uses the section.
+            for UnknownKey { path, .. } in section.unknown_keys().iter().filter(|key| key.meant.is_none()) {
+                document.warning(problems, path, format!("`{path}` is not known here, and is ignored"));
+            }
+        }
+        Some(cartridge)
     }
 
     /// What the model is told in a conversation.
@@ -173,6 +258,43 @@ mod tests {
         let expected =
             [("credentials.access-token", "KEY"), ("settings.user", "USER"), ("settings.stop.1", "STOP")];
         assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn a_key_that_is_not_known_is_told_with_the_one_that_was_meant() {
+        let unknown = |text: &str| {
+            let section = read(text).unwrap().provider.unwrap();
+            section.unknown_keys().into_iter().map(|key| (key.path, key.meant)).collect::<Vec<_>>()
+        };
+        let text = "provider:\n  id: openai\n  setings: {}\n  credentials: {access_token: a, adress: b, organization: c}\n  \
+            settings: {anything: 1}\n  options: {timeot: 1, retires: 9, stream: true, idle-timeout: 1, model: a}\n";
+        let expected = [
+            ("provider.setings", Some("settings")),
+            ("provider.credentials.adress", Some("address")),
+            ("provider.credentials.organization", None),
+            ("provider.options.timeot", Some("timeout")),
+            ("provider.options.retires", Some("retries")),
+            ("provider.options.idle-timeout", Some("idle_timeout")),
+            ("provider.options.model", None),
+        ];
+        assert_eq!(unknown(text), expected.map(|(path, meant)| (path.to_owned(), meant)));
+        let google =
+            "provider: {id: google, credentials: {file_contents: a, file-path: b}, options: {model: a}}\n";
+        assert_eq!(unknown(google), []);
+        assert_eq!(unknown("provider: {id: later, credentials: {adress: a}, options: {timeot: 1}}\n"), []);
+        for id in PROVIDERS {
+            assert!(credentials_of(id).is_some(), "{id}");
+        }
+    }
+
+    #[test]
+    fn a_key_that_is_ignored_is_warned_of() {
+        let mut problems = Problems::default();
+        let text = "provider:\n  id: openai\n  credentials:\n    organization: a\n    adress: b\n";
+        Cartridge::read("bot.yml", text.as_bytes(), &mut problems).unwrap();
+        let told =
+            "bot.yml:4: warning: `provider.credentials.organization` is not known here, and is ignored";
+        assert_eq!(problems.to_string(), told);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::agent::Strictness;
-use crate::cartridge::{Cartridge, PROVIDERS, ProviderSection};
+use crate::cartridge::{Cartridge, PROVIDERS, ProviderSection, UnknownKey, credentials_of, variable_name};
 use crate::document::{Document, nearest};
 use crate::files::Files;
 use crate::manifest::Manifest;
@@ -97,6 +97,8 @@ fn read(
     if let Some(section) = &cartridge.provider {
         let check = Check { manifest, document: &own, strictness };
         check.provider(section, problems);
+        check.keys(section, problems);
+        check.written_out(section, problems);
         check.variables(section, problems);
         check.files(section, files, &mut named, problems);
     }
@@ -132,6 +134,39 @@ impl Check<'_> {
             None => format!("there is no provider `{id}`; `provider.id` is one of {list}"),
         };
         self.unless_installed(problems, "provider.id", message);
+    }
+
+    /// A key that looks mistyped: the provider would refuse it.
+    fn keys(&self, section: &ProviderSection, problems: &mut Problems) {
+        for UnknownKey { path, meant } in section.unknown_keys() {
+            if let Some(meant) = meant {
+                let message = format!("`{path}` is not known; did you mean `{meant}`?");
+                self.unless_installed(problems, &path, message);
+            }
+        }
+    }
+
+    /// A key that stands in the package itself. Whoever installs it cannot change that.
+    fn written_out(&self, section: &ProviderSection, problems: &mut Problems) {
+        if self.strictness == Strictness::Install {
+            return;
+        }
+        let known = credentials_of(&section.id).unwrap_or_default();
+        for (key, value) in &section.credentials {
+            let Some(text) = value.as_str().filter(|text| !text.is_empty()) else { continue };
+            let plain = key.replace('_', "-");
+            // The path of a file is no secret.
+            if known.contains(&plain.as_str())
+                && is_secret(key)
+                && plain != "file-path"
+                && variable_name(text).is_none()
+            {
+                let path = format!("provider.credentials.{key}");
+                let message =
+                    format!("`{path}` is written out: everyone who gets the package gets it; write ENV/NAME");
+                self.document.warning(problems, &path, message);
+            }
+        }
     }
 
     /// A variable is a secret of the agent, which goes to hosts that are granted by name.
@@ -175,7 +210,7 @@ impl Check<'_> {
         ];
         for (part, key, map) in keys {
             let Some(path) = map.get(key).and_then(serde_json::Value::as_str) else { continue };
-            if crate::cartridge::variable_name(path).is_some() || named.contains_key(path) {
+            if variable_name(path).is_some() || named.contains_key(path) {
                 continue;
             }
             let folder = self.document.file().rsplit_once('/').map_or("", |(folder, _)| folder);

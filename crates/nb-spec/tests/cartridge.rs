@@ -67,9 +67,17 @@ fn what_is_wrong_in_a_cartridge_is_told_with_its_line() {
                 .to_owned(),
         ),
         (
-            "provider:\n  id: openai\n  options: {model: ENV/LISTED}\n",
+            "provider:\n  id: google\n  options: {model: ENV/LISTED}\n",
             "cartridge.yml:3: `provider.options.model` is ENV/LISTED: a secret may stand in credentials and settings alone"
                 .to_owned(),
+        ),
+        (
+            "provider:\n  id: openai\n  setings: {}\n",
+            "cartridge.yml:3: `provider.setings` is not known; did you mean `settings`?".to_owned(),
+        ),
+        (
+            "provider:\n  id: openai\n  credentials:\n    adress: http://localhost\n",
+            "cartridge.yml:4: `provider.credentials.adress` is not known; did you mean `address`?".to_owned(),
         ),
         (SCRIPTED, "cartridge.yml:3: there is no file `talk.yaml` in the package".to_owned()),
         (
@@ -103,6 +111,24 @@ fn who_asks_for_a_model_is_told_what_it_needs() {
         &[("cartridge.yml", cartridge)],
     );
     assert!(named.warnings.is_empty(), "{}", named.warnings);
+}
+
+#[test]
+fn a_key_that_is_written_out_is_warned_of() {
+    let cartridge = "provider:\n  id: openai\n  credentials:\n    access-token: sk-0123456789\n    \
+        address: http://localhost\n";
+    let built = load("", &[("cartridge.yml", cartridge)]);
+    let told = "cartridge.yml:4: warning: `provider.credentials.access-token` is written out: everyone who gets the \
+                package gets it; write ENV/NAME";
+    assert_eq!(warnings(&built), [told]);
+    let installed = read(Strictness::Install, "", &[("cartridge.yml", cartridge)]).unwrap();
+    assert!(installed.warnings.is_empty(), "{}", installed.warnings);
+
+    let named = cartridge.replace("sk-0123456789", "ENV/KEY");
+    assert!(load("secrets: [KEY]\n", &[("cartridge.yml", &named)]).warnings.is_empty());
+    let file = "provider:\n  id: google\n  credentials: {file_path: key.json}\n";
+    let packed = load("", &[("cartridge.yml", file), ("key.json", "{}")]);
+    assert!(packed.warnings.is_empty(), "{}", packed.warnings);
 }
 
 #[test]

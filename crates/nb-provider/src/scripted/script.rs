@@ -180,11 +180,9 @@ fn fits(when: Option<&When>, last: Option<&Turn>) -> bool {
     match when {
         None => true,
         Some(When::Says(text)) => said.to_lowercase().contains(&text.to_lowercase()),
-        Some(When::Matches(expression)) => expression.matches.is_match(said),
-        Some(When::ResultOf(tool)) => results.iter().any(|result| result.name == tool.result_of),
-        Some(When::ErrorOf(tool)) => {
-            results.iter().any(|result| result.name == tool.error_of && result.is_error)
-        }
+        Some(When::Matches(expression)) => expression.is_match(said),
+        Some(When::ResultOf(tool)) => results.iter().any(|result| result.name == *tool),
+        Some(When::ErrorOf(tool)) => results.iter().any(|result| result.name == *tool && result.is_error),
     }
 }
 

@@ -4,7 +4,8 @@ use std::convert::Infallible;
 use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
-use axum::extract::State;
+use axum::extract::rejection::BytesRejection;
+use axum::extract::{DefaultBodyLimit, State};
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
@@ -15,6 +16,9 @@ use tokio::net::TcpListener;
 use crate::chat::{Chat, ToolResult, Turn};
 
 use super::script::{Planned, Script, unanswered};
+
+/// The largest request: long conversations with pictures in them have a few MiB.
+const MAX_BYTES: usize = 16 << 20;
 
 /// One request that was answered, for whoever watches.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +51,7 @@ pub async fn serve(
         .fallback(|| async {
             refused(404, "this server has POST /v1/chat/completions and GET /v1/models", None)
         })
+        .layer(DefaultBodyLimit::max(MAX_BYTES))
         .with_state(shared);
     axum::serve(listener, router).await
 }
@@ -57,7 +62,14 @@ async fn models() -> Json<Value> {
     ]}))
 }
 
-async fn completions(State(shared): State<Arc<Shared>>, body: Bytes) -> Response {
+async fn completions(State(shared): State<Arc<Shared>>, body: Result<Bytes, BytesRejection>) -> Response {
+    let body = match body {
+        Ok(body) => body,
+        Err(error) if error.status() == StatusCode::PAYLOAD_TOO_LARGE => {
+            return refused(413, &format!("the body has more than {MAX_BYTES} bytes"), None);
+        }
+        Err(error) => return refused(400, &error.body_text(), None),
+    };
     let request: Value = match serde_json::from_slice(&body) {
         Ok(request) => request,
         Err(error) => return refused(400, &format!("the body is no JSON: {error}"), None),
@@ -141,10 +153,13 @@ fn streamed(planned: Planned, model: &str, with_usage: bool) -> Response {
         .chain(ends_well.then(|| "data: [DONE]\n\n".to_owned()))
         .map(Bytes::from)
         .collect();
-    let delay = planned.delay;
-    let body = futures_util::stream::unfold(lines.into_iter(), move |mut lines| async move {
-        let line = lines.next()?;
-        tokio::time::sleep(delay).await;
+    let (delay, pieces) = (planned.delay, planned.pieces.len());
+    let body = futures_util::stream::unfold(lines.into_iter().enumerate(), move |mut lines| async move {
+        let (index, line) = lines.next()?;
+        // Line 0 is the role, and line 1 the first piece: it was waited for before the head.
+        if (2..=pieces).contains(&index) {
+            tokio::time::sleep(delay).await;
+        }
         Some((Ok::<_, Infallible>(line), lines))
     });
     ([(header::CONTENT_TYPE, "text/event-stream")], Body::from_stream(body)).into_response()

@@ -1,6 +1,9 @@
 //! The file of a scripted provider.
 
+use std::fmt;
+
 use regex::Regex;
+use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
@@ -47,39 +50,61 @@ pub(crate) struct Entry {
 }
 
 /// What a turn answers to.
-#[derive(Debug, Deserialize)]
-#[serde(untagged, expecting = "`when` is a text, or one of {matches: …}, {result_of: …}, {error_of: …}")]
+#[derive(Debug)]
 pub(crate) enum When {
     /// The last message holds this text, in upper or lower case.
     Says(String),
     /// The last message fits this regular expression.
-    Matches(Matches),
+    Matches(Regex),
     /// The last message is the result of this tool.
-    ResultOf(ResultOf),
+    ResultOf(String),
     /// The last message is an error of this tool.
-    ErrorOf(ErrorOf),
+    ErrorOf(String),
 }
 
-/// `{matches: …}`.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Matches {
-    #[serde(deserialize_with = "expression")]
-    pub matches: Regex,
+impl<'de> Deserialize<'de> for When {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(WhenVisitor)
+    }
 }
 
-/// `{result_of: …}`.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ResultOf {
-    pub result_of: String,
+/// An untagged enumeration would lose the error of a regular expression, and its line.
+struct WhenVisitor;
+
+impl<'de> Visitor<'de> for WhenVisitor {
+    type Value = When;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("`when` as a text, or as one of {matches: …}, {result_of: …}, {error_of: …}")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<When, E> {
+        Ok(When::Says(text.to_owned()))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<When, A::Error> {
+        const KEYS: [&str; 3] = ["matches", "result_of", "error_of"];
+        let key: String = map.next_key()?.ok_or_else(|| A::Error::invalid_length(0, &self))?;
+        let when = match key.as_str() {
+            "matches" => When::Matches(expression(&map.next_value::<String>()?)?),
+            "result_of" => When::ResultOf(map.next_value()?),
+            "error_of" => When::ErrorOf(map.next_value()?),
+            other => return Err(A::Error::unknown_field(other, &KEYS)),
+        };
+        match map.next_key::<String>()? {
+            None => Ok(when),
+            Some(_) => Err(A::Error::invalid_length(2, &self)),
+        }
+    }
 }
 
-/// `{error_of: …}`.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct ErrorOf {
-    pub error_of: String,
+fn expression<E: Error>(text: &str) -> Result<Regex, E> {
+    Regex::new(text).map_err(|error| {
+        // The last line has the reason; those before draw where it is.
+        let told = error.to_string();
+        let reason = told.lines().last().unwrap_or_default().trim_start_matches("error: ");
+        E::custom(format!("`{text}` is not a regular expression: {reason}"))
+    })
 }
 
 /// The text of an answer.
@@ -115,11 +140,6 @@ pub(crate) struct ScriptedError {
 
 fn internal() -> u16 {
     500
-}
-
-fn expression<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Regex, D::Error> {
-    let text = String::deserialize(deserializer)?;
-    Regex::new(&text).map_err(serde::de::Error::custom)
 }
 
 impl Transcript {

@@ -12,5 +12,6 @@ mod ollama;
 mod openai;
 mod page;
 mod scripted;
+mod section;
 mod support;
 mod transport;

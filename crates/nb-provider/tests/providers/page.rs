@@ -4,15 +4,19 @@ use std::fs;
 use std::path::Path;
 
 use nb_egress::Request;
-use nb_provider::{Chat, ErrorKind, Provider, Script, Stop, ToolResult, Turn, Usage, serve};
+use nb_provider::{Chat, ErrorKind, Provider, ProviderId, Script, Stop, ToolResult, Turn, Usage, serve};
+use nb_spec::cartridge::{OPTIONS, credentials_of, own_options_of};
 use serde_json::{Value, json};
 
 use crate::support::*;
 
+fn page() -> String {
+    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/providers.md")).unwrap()
+}
+
 /// The block of the page that begins with this.
 fn block(begins: &str) -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/providers.md");
-    let page = fs::read_to_string(path).unwrap();
+    let page = page();
     let blocks = page.split("```").skip(1).step_by(2).filter_map(|block| block.split_once('\n'));
     let mut found = blocks.map(|(_, text)| text.to_owned()).filter(|text| text.starts_with(begins));
     let only = found.next().unwrap_or_else(|| panic!("no example begins with {begins:?}"));
@@ -109,4 +113,46 @@ async fn an_error_is_told_as_on_the_page() {
     );
     let error = ask(&provider(&bot).unwrap(), &user("Hi"), true).await.0.unwrap_err();
     assert_eq!(format!("{error}\nhint: {}\n", error.hint.clone().unwrap()), block("openai: Rate limit"));
+}
+
+/// The cells of the row that begins with this word.
+fn row<'p>(page: &'p str, word: &str) -> Vec<&'p str> {
+    let line = page.lines().find(|line| line.starts_with(&format!("| `{word}` |")));
+    line.unwrap_or_else(|| panic!("no row has {word}")).split('|').map(str::trim).collect()
+}
+
+/// The words in backticks that could be names of credentials.
+fn names(text: &str) -> Vec<&str> {
+    let is_name = |word: &&str| word.chars().all(|c| c.is_ascii_lowercase() || c == '-');
+    let mut names: Vec<&str> = text.split('`').skip(1).step_by(2).filter(is_name).collect();
+    names.sort_unstable();
+    names
+}
+
+#[test]
+fn the_credentials_and_options_that_are_known_stand_on_the_page() {
+    let page = page();
+    let (_, google) = page.split_once("### Google").unwrap();
+    for id in ProviderId::ALL.map(ProviderId::name) {
+        let known = credentials_of(id).unwrap();
+        if id == "google" {
+            for name in known {
+                let told = [format!("`{name}`"), format!("`credentials.{name}`")];
+                assert!(told.iter().any(|told| google.contains(told)), "{name}");
+            }
+        } else {
+            assert_eq!(names(row(&page, id)[3]), known, "{id}");
+        }
+        for name in own_options_of(id) {
+            assert!(
+                page.contains(&format!("`options.{name}`")) || block("# bot.yml").contains(name),
+                "{name}"
+            );
+        }
+    }
+    let (_, table) = page.split_once("| option |").unwrap();
+    let (table, _) = table.split_once("\n\n").unwrap();
+    let mut told: Vec<&str> = table.lines().skip(2).map(|line| line.split('`').nth(1).unwrap()).collect();
+    told.sort_unstable();
+    assert_eq!(told, OPTIONS);
 }

@@ -1,9 +1,12 @@
 //! Transcripts, as a provider and as a server.
 
 use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 use nb_provider::{ErrorKind, Script, Stop, Turn, serve};
-use serde_json::json;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 
 use crate::support::*;
 
@@ -20,6 +23,7 @@ turns:
   - {when: busy, error: {status: 429, message: slow down, retry_after: 2}}
   - {when: crash, answer: So far, error: {message: it broke}}
   - {when: cut, answer: Half an, breaks_off: true}
+  - {when: slow, answer: [a, b, c], delay_ms: 100}
   - {answer: I do not know., stop: length}
 ";
 
@@ -83,6 +87,15 @@ async fn the_provider_and_the_server_say_the_same() {
             let error = ask(&bot, &user("cut"), stream).await.0.unwrap_err();
             // Without a stream a server that breaks off has not answered at all.
             assert!(matches!(error.kind, ErrorKind::Ended | ErrorKind::Unreachable), "{error}");
+            let begun = Instant::now();
+            assert_eq!(ask(&bot, &user("slow"), stream).await.0.unwrap().text, "abc");
+            // Before the first piece and between two, and nowhere else.
+            let least = Duration::from_millis(if stream { 300 } else { 100 });
+            assert!(
+                (least..least + Duration::from_millis(300)).contains(&begun.elapsed()),
+                "{:?}",
+                begun.elapsed()
+            );
             let answer = ask(&bot, &user("else"), stream).await.0.unwrap();
             assert_eq!((answer.text.as_str(), answer.stop), ("I do not know.", Some(Stop::Length)));
         }
@@ -107,9 +120,57 @@ fn a_wrong_transcript_says_what_and_where() {
         ("turns:\n  - {when: a}", "turn 1 has no `answer`"),
         ("turns:\n  - {anwser: a}", "anwser"),
         ("turns:\n  - {answer: a, when: {matchs: x}}", "result_of"),
+        ("turns:\n  - {answer: a, when: {}}", "{matches: …}"),
+        ("turns:\n  - {answer: a, when: 5}", "{matches: …}"),
+        ("turns:\n  - {answer: a, when: {matches: a, result_of: b}}", "{matches: …}"),
         ("turns:\n  - {answer: a, error: {message: x, status: 200}}", "400 to 599"),
     ] {
         let error = Script::parse(text).err().unwrap();
         assert!(error.contains(words), "{error}");
     }
+}
+
+#[test]
+fn a_wrong_regular_expression_is_told_with_its_own_error_and_line() {
+    let error =
+        Script::parse("turns:\n  - answer: a\n  - answer: b\n    when:\n      matches: '(roll'\n").err();
+    assert_eq!(
+        error.unwrap(),
+        "turns[1].when: `(roll` is not a regular expression: unclosed group at line 5 column 7"
+    );
+}
+
+/// The first line of the answer, and its body.
+async fn post(address: &str, body: &[u8]) -> (String, Value) {
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    let head = format!(
+        "POST /v1/chat/completions HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: {}\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    stream.write_all(body).await.unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+    (head.lines().next().unwrap().to_owned(), serde_json::from_str(body).unwrap())
+}
+
+#[tokio::test]
+async fn a_request_that_is_too_large_is_refused_in_openai_s_form() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    tokio::spawn(serve(Script::parse("turns: [{answer: Hi}]").unwrap(), listener, |_| {}));
+    let of = |length: usize| {
+        json!({"messages": [{"role": "user", "content": "a".repeat(length)}]}).to_string().into_bytes()
+    };
+    let (status, body) = post(&address, &of(15 << 20)).await;
+    assert_eq!(status, "HTTP/1.1 200 OK");
+    assert_eq!(body["choices"][0]["message"]["content"], "Hi");
+    // One byte more than is read: all of it is taken off the connection before the answer.
+    let (status, body) = post(&address, &vec![b'a'; (16 << 20) + 1]).await;
+    assert_eq!(status, "HTTP/1.1 413 Payload Too Large");
+    let error = json!({
+        "message": "the body has more than 16777216 bytes", "type": "invalid_request_error", "param": null, "code": null,
+    });
+    assert_eq!(body, json!({ "error": error }));
 }

@@ -64,6 +64,11 @@ async fn ask(context: &Context, file: &Path, message: String, stream: bool) -> R
     let name = file.display().to_string();
     let cartridge = Cartridge::read(&name, &read_file(file)?, &mut problems)
         .ok_or_else(|| Error::usage(problems.to_string()))?;
+    let shown = !context.output.json;
+    let warnings: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    if shown {
+        warnings.iter().for_each(|warning| aside(warning));
+    }
     let section = cartridge.provider.clone().ok_or_else(|| {
         Error::usage_hint(
             format!("{name} has no `provider:`"),
@@ -78,7 +83,6 @@ async fn ask(context: &Context, file: &Path, message: String, stream: bool) -> R
     let provider = nb_provider::Provider::new(&section, Arc::new(surroundings), egress)?;
     let chat = Chat::new(cartridge.interaction(), vec![Turn::User(message)]);
     let begun = Instant::now();
-    let shown = !context.output.json;
     let mut printer = Printer { begun, shown, first: None };
     let answer = provider.ask(&chat, stream, &mut printer).await;
     let first = printer.first;
@@ -88,42 +92,53 @@ async fn ask(context: &Context, file: &Path, message: String, stream: bool) -> R
     // What came before a break is kept: in words it is on the page already.
     let (answer, error) = match answer {
         Ok(answer) => (answer, None),
-        Err(mut error) => match error.received.take() {
+        Err(error) => match error.received.clone() {
             Some(received) if !shown => (*received, Some(error)),
             _ => return Err(error.into()),
         },
     };
     let cost = answer.usage.and_then(|usage| Some(provider.prices()?.cost(usage)));
     if shown {
-        // Whoever closed stderr does not want to know.
-        let _ = writeln!(io::stderr(), "{}", text::line(&summary(&provider, &answer, cost)));
+        if !answer.calls.is_empty() {
+            let names: Vec<&str> = answer.calls.iter().map(|call| call.name.as_str()).collect();
+            aside(&format!("it wants to call {}; nothing is called here", names.join(", ")));
+        }
+        aside(&summary(&provider, &answer, cost));
         return Ok(());
     }
     let ms = |time: Option<Duration>| time.map(|time| time.as_millis());
     context.output.show(
         &json!({
             "provider": provider.id(), "model": answer.model.as_deref().unwrap_or(provider.model()),
-            "text": answer.text, "thinking": answer.thinking, "stop": answer.stop, "stop_reason": answer.stop_reason,
+            "text": answer.text, "thinking": answer.thinking, "calls": answer.calls,
+            "stop": answer.stop, "stop_reason": answer.stop_reason,
             "usage": answer.usage, "usd": cost, "request_id": answer.request_id, "whole": error.is_none(),
-            "first_ms": ms(first), "ms": ms(Some(begun.elapsed())),
+            "first_ms": ms(first), "ms": ms(Some(begun.elapsed())), "warnings": warnings,
         }),
         |_: &Value, _| {},
     )?;
     error.map_or(Ok(()), |error| Err(error.into()))
 }
 
+/// A line on stderr, beside the answer.
+fn aside(line: &str) {
+    // Whoever closed stderr does not want to know.
+    let _ = writeln!(io::stderr(), "{}", text::line(line));
+}
+
 /// Prints an answer as it comes.
 struct Printer {
     begun: Instant,
     shown: bool,
-    /// How long the first of it took.
+    /// How long the first of its text took; thoughts come before.
     first: Option<Duration>,
 }
 
 impl Listener for Printer {
     fn hear(&mut self, delta: Delta<'_>) {
+        let Delta::Text(words) = delta else { return };
         self.first.get_or_insert_with(|| self.begun.elapsed());
-        if let (Delta::Text(words), true) = (delta, self.shown) {
+        if self.shown {
             // A closed stdout is told by the last line.
             let mut out = io::stdout().lock();
             let _ = out.write_all(text::block(words).as_bytes()).and_then(|()| out.flush());
@@ -132,9 +147,7 @@ impl Listener for Printer {
 
     fn again(&mut self, failed: &ProviderError, wait: Duration) -> Result<(), String> {
         if self.shown {
-            let line = format!("{failed}; asking again in {:.1} s", wait.as_secs_f64());
-            // Whoever closed stderr does not want to know.
-            let _ = writeln!(io::stderr(), "{}", text::line(&line));
+            aside(&format!("{failed}; asking again in {:.1} s", wait.as_secs_f64()));
         }
         Ok(())
     }
@@ -168,8 +181,7 @@ async fn serve_script(context: &Context, file: &Path, port: u16) -> Result<(), E
     })?;
     nb_provider::serve(script, listener, |served| {
         let turn = served.turn.map_or_else(|| "no turn".to_owned(), |turn| format!("turn {turn}"));
-        // Whoever closed stderr does not want to know.
-        let _ = writeln!(io::stderr(), "{turn} answered {}", text::line(&served.asked));
+        aside(&format!("{turn} answered {}", served.asked));
     })
     .await
     .map_err(taken)
