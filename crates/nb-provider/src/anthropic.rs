@@ -18,7 +18,7 @@ use crate::provider::Parts;
 use crate::refusal::Refusal;
 use crate::section::Section;
 use crate::wire::{Authorization, Bad, Outgoing, Reader, Wire};
-use crate::{ProviderId, schema};
+use crate::{ProviderId, schema, tools};
 
 /// The credential that proves who asks.
 pub(crate) const KEY: &str = "api-key";
@@ -56,26 +56,21 @@ impl Wire for Anthropic {
         let names = Names::new(NameRule::COMMON, &chat.tools);
         let mut body = self.section.settings.clone();
         body.entry("max_tokens").or_insert(json!(MAX_TOKENS));
-        let mut tools = match body.shift_remove("tools") {
-            Some(Value::Array(own)) => own,
-            _ => Vec::new(),
-        };
+        let mut declared = tools::own(&self.section, &mut body)?;
         for tool in &chat.tools {
-            tools.push(json!({
+            declared.push(json!({
                 "name": names.to_wire(&tool.name),
                 "description": tool.description,
-                "input_schema": schema::without_top_choice(ProviderId::Anthropic, tool)?,
+                "input_schema": schema::parameters(ProviderId::Anthropic, tool)?,
             }));
         }
-        if tools.is_empty() {
+        if declared.is_empty() {
             // Refused without tools.
             body.shift_remove("tool_choice");
         } else {
-            body.insert("tools".to_owned(), Value::Array(tools));
-            if let Some(name) = body.get_mut("tool_choice").and_then(|choice| choice.get_mut("name"))
-                && let Some(real) = name.as_str()
-            {
-                *name = json!(names.to_wire(real));
+            body.insert("tools".to_owned(), Value::Array(declared));
+            if let Some(name) = body.get_mut("tool_choice").and_then(|choice| choice.get_mut("name")) {
+                tools::rename(name, &names);
             }
         }
         if let Some(directive) = &chat.directive {

@@ -2,8 +2,6 @@
 //!
 //! Source: OpenAI API reference, "Chat completions"; Mistral API reference, "Chat".
 
-use std::borrow::Cow;
-
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -13,8 +11,8 @@ use crate::error::ProviderError;
 use crate::frame::Frame;
 use crate::names::Names;
 use crate::refusal::Refusal;
-use crate::schema;
 use crate::section::Section;
+use crate::tools;
 use crate::wire::{Bad, Reader};
 
 /// Where providers of this shape differ.
@@ -35,29 +33,20 @@ pub(crate) fn body(
     names: &Names,
 ) -> Result<Value, ProviderError> {
     let mut body = section.settings.clone();
-    let mut tools = match body.shift_remove("tools") {
-        Some(Value::Array(own)) => own,
-        Some(other) => vec![other],
-        None => Vec::new(),
-    };
+    let mut declared = tools::own(section, &mut body)?;
     for tool in &chat.tools {
-        tools.push(json!({"type": "function", "function": {
-            "name": names.to_wire(&tool.name),
-            "description": tool.description,
-            "parameters": schema::object(section.provider, tool)?,
-        }}));
+        declared.push(tools::function(section, tool, names)?);
     }
-    if tools.is_empty() {
+    if declared.is_empty() {
         // Refused without tools.
         body.shift_remove("tool_choice");
         body.shift_remove("parallel_tool_calls");
     } else {
-        body.insert("tools".to_owned(), Value::Array(tools));
+        body.insert("tools".to_owned(), Value::Array(declared));
         if let Some(name) =
             body.get_mut("tool_choice").and_then(|choice| choice.pointer_mut("/function/name"))
-            && let Some(real) = name.as_str()
         {
-            *name = json!(names.to_wire(real));
+            tools::rename(name, names);
         }
     }
     body.insert("stream".to_owned(), json!(stream));
@@ -135,30 +124,30 @@ pub(crate) struct ChatReader {
 
 /// What is read of an event. There is one for each token, so that only what is used becomes a value.
 #[derive(Deserialize)]
-struct Chunk<'a> {
+struct Chunk {
     /// A number with some servers.
     #[serde(default)]
     id: Option<Value>,
-    #[serde(borrow, default)]
-    model: Option<Cow<'a, str>>,
-    #[serde(borrow, default)]
-    object: Option<Cow<'a, str>>,
+    #[serde(default)]
+    model: Option<String>,
+    #[serde(default)]
+    object: Option<String>,
     #[serde(default)]
     usage: Option<Value>,
     #[serde(default)]
     error: Option<Value>,
-    #[serde(borrow, default)]
-    choices: Option<Vec<Choice<'a>>>,
+    #[serde(default)]
+    choices: Option<Vec<Choice>>,
 }
 
 #[derive(Deserialize)]
-struct Choice<'a> {
+struct Choice {
     #[serde(default)]
     index: Option<u64>,
     #[serde(default)]
     delta: Option<Value>,
-    #[serde(borrow, default)]
-    finish_reason: Option<Cow<'a, str>>,
+    #[serde(default)]
+    finish_reason: Option<String>,
 }
 
 /// A call as far as it came.
@@ -287,7 +276,7 @@ impl Reader for ChatReader {
             self.over = true;
             return Ok(());
         }
-        let chunk: Chunk<'_> = serde_json::from_slice(&frame.data)
+        let chunk: Chunk = serde_json::from_slice(&frame.data)
             .map_err(|error| Bad::Malformed(format!("an event of its stream cannot be read: {error}")))?;
         if chunk.error.as_ref().is_some_and(|error| !error.is_null())
             || chunk.object.as_deref() == Some("error")

@@ -16,9 +16,9 @@ use crate::frame::{Frame, Framing};
 use crate::names::{NameRule, Names};
 use crate::provider::Parts;
 use crate::refusal::Refusal;
-use crate::schema;
 use crate::section::Section;
 use crate::wire::{Authorization, Bad, Outgoing, Reader, Wire};
+use crate::{schema, tools};
 
 /// The credential that proves who asks.
 pub(crate) const KEY: &str = "api-key";
@@ -46,19 +46,16 @@ impl Wire for Cohere {
     fn request(&self, chat: &Chat, stream: bool) -> Result<Outgoing, ProviderError> {
         let names = Names::new(NAMES, &chat.tools);
         let mut body = self.section.settings.clone();
-        let mut tools = match body.shift_remove("tools") {
-            Some(Value::Array(own)) => own,
-            _ => Vec::new(),
-        };
+        let mut declared = tools::own(&self.section, &mut body)?;
         for tool in &chat.tools {
-            tools.push(json!({
+            declared.push(json!({
                 "name": names.to_wire(&tool.name),
                 "description": tool.description,
                 "parameter_definitions": schema::definitions(tool)?,
             }));
         }
-        if !tools.is_empty() {
-            body.insert("tools".to_owned(), Value::Array(tools));
+        if !declared.is_empty() {
+            body.insert("tools".to_owned(), Value::Array(declared));
         }
         if let Some(directive) = &chat.directive {
             body.insert("preamble".to_owned(), json!(directive));

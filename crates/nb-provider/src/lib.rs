@@ -10,7 +10,7 @@
 //! - `wire.rs`: what the module of a provider is. One module each: `openai.rs`, `mistral.rs` and `maritaca.rs`, which share
 //!   `chat_completions.rs`; `anthropic.rs`, `cohere.rs`, `google/`, `ollama.rs`.
 //! - `scripted/`: answers from a file.
-//! - `names.rs`, `schema/`: names and schemas of tools under each provider's rules.
+//! - `tools.rs`, `names.rs`, `schema/`: tools in a request, their names and schemas under each provider's rules.
 //! - `frame.rs`: bytes to events or lines. `reading.rs`: these to an answer (`streams.rs` tests it). `transport.rs`: one
 //!   request and its answer, tried again before the first byte; a [`Listener`] (`listener.rs`) follows it, and `masked.rs`
 //!   hides in it what a server repeats of the credentials, which `bearer.rs` puts into headers.
@@ -55,6 +55,7 @@ mod settings;
 #[cfg(test)]
 mod streams;
 mod terminal;
+mod tools;
 mod transport;
 mod wire;
 

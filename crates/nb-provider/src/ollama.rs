@@ -16,8 +16,8 @@ use crate::frame::{Frame, Framing};
 use crate::names::{NameRule, Names};
 use crate::provider::Parts;
 use crate::refusal::Refusal;
-use crate::schema;
 use crate::section::Section;
+use crate::tools;
 use crate::wire::{Authorization, Bad, Outgoing, Reader, Wire};
 
 /// The credential that proves who asks. A server of one's own needs none; one behind a proxy may.
@@ -44,19 +44,12 @@ impl Wire for Ollama {
     fn request(&self, chat: &Chat, stream: bool) -> Result<Outgoing, ProviderError> {
         let names = Names::new(NameRule::COMMON, &chat.tools);
         let mut body = self.section.settings.clone();
-        let mut tools = match body.shift_remove("tools") {
-            Some(Value::Array(own)) => own,
-            _ => Vec::new(),
-        };
+        let mut declared = tools::own(&self.section, &mut body)?;
         for tool in &chat.tools {
-            tools.push(json!({"type": "function", "function": {
-                "name": names.to_wire(&tool.name),
-                "description": tool.description,
-                "parameters": schema::object(self.section.provider, tool)?,
-            }}));
+            declared.push(tools::function(&self.section, tool, &names)?);
         }
-        if !tools.is_empty() {
-            body.insert("tools".to_owned(), Value::Array(tools));
+        if !declared.is_empty() {
+            body.insert("tools".to_owned(), Value::Array(declared));
         }
         // Without it, the answer comes as a stream.
         body.insert("stream".to_owned(), json!(stream));

@@ -17,7 +17,7 @@ use crate::section::Section;
 use crate::transport::Transport;
 use crate::wire::Wire;
 use crate::{Prices, ProviderId};
-use crate::{anthropic, cohere, google, maritaca, mistral, ollama, openai};
+use crate::{anthropic, cohere, google, maritaca, mistral, ollama, openai, tools};
 
 /// One provider with its credentials and settings. Cheap to clone.
 #[derive(Clone)]
@@ -65,7 +65,14 @@ impl Provider {
                 return Ok(Self(Arc::new(inner)));
             }
         };
-        let options = Options::new(&section, key)?;
+        // Told now, and not when it is asked first.
+        tools::own(&section, &mut section.settings.clone())?;
+        let mut options = Options::new(&section, key)?;
+        if id == ProviderId::Google
+            && let Some(account) = google::account(&section)
+        {
+            options.key_source = account;
+        }
         let prices = options.prices;
         let transport = Transport { provider: id, address: parts.address, egress, options, environment };
         let backend = Backend::Wire { wire: parts.wire, transport: Box::new(transport) };

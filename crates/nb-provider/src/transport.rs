@@ -103,6 +103,9 @@ impl Transport {
         let mut incoming = self.egress.open(request).await.map_err(|error| self.unreachable(&error))?;
         let request_id = header(&incoming, wire.request_id_header());
         let mask = incoming.mask().clone();
+        if incoming.status() == 401 {
+            wire.unauthorized().await;
+        }
         let result = match incoming.status() {
             200..300 => {
                 let mut masked = Masked::new(listener, &mask);
@@ -256,7 +259,7 @@ impl Transport {
         }
         refusal.status = Some(status);
         let told = self.told(masked::refusal(refusal, incoming.mask()));
-        let hint = match retry_after {
+        let hint = match retry_after.filter(|_| told.is_passing()) {
             Some(wait) => Some(hint::for_wait(wait)),
             None => told.hint.clone(),
         };

@@ -30,6 +30,9 @@ pub(crate) trait Wire: Send + Sync {
         outgoing: &Outgoing,
     ) -> Result<Authorization, ProviderError>;
 
+    /// The provider did not take what proves who asks: what was kept of it is dropped.
+    async fn unauthorized(&self) {}
+
     /// Reads the stream that answers this request.
     fn reader(&self, outgoing: &Outgoing) -> Box<dyn Reader>;
 

@@ -128,17 +128,15 @@ impl Installer {
             warnings.extend(views::warnings(&missing));
         }
         let folders = folders(&agent.manifest.requested_permissions());
-        warnings.extend(folders.iter().filter_map(
-            |name| {
-                match self.engine.services().readable_folder(name) {
-                    // A link is followed: what is granted is where it leads.
-                    Ok(path) if path.is_dir() => (!is_at(name, &path))
-                        .then(|| format!("`{FILES_READ}:{name}` leads to {}", path.display())),
-                    Ok(path) => Some(format!("`{FILES_READ}:{name}`: there is no folder {}", path.display())),
-                    Err(reason) => Some(format!("{reason}: it cannot be granted")),
-                }
-            },
-        ));
+        warnings.extend(folders.iter().filter_map(|name| {
+            match self.engine.services().readable_folder(name) {
+                // A link is followed: what is granted is where it leads.
+                Ok(path) if path.is_dir() => (!is_at(name, &path))
+                    .then(|| format!("`{FILES_READ}:{name}` leads to {}", path.display())),
+                Ok(path) => Some(format!("`{FILES_READ}:{name}`: there is no folder {}", path.display())),
+                Err(reason) => Some(format!("{reason}: it cannot be granted")),
+            }
+        }));
         warnings
     }
 

@@ -8,17 +8,14 @@ use crate::error::ProviderError;
 use crate::names::Names;
 use crate::schema;
 use crate::section::Section;
+use crate::tools;
 
 /// The body of a request: the same for both services, with a stream and without.
 pub(super) fn body(section: &Section, chat: &Chat, names: &Names) -> Result<Value, ProviderError> {
     let mut body = section.settings.clone();
     // Which interface is called says whether the answer is streamed.
     body.shift_remove("stream");
-    let mut tools = match body.shift_remove("tools") {
-        Some(Value::Array(own)) => own,
-        Some(own) => vec![own],
-        None => Vec::new(),
-    };
+    let mut groups = tools::own(section, &mut body)?;
     if !chat.tools.is_empty() {
         let mut declared = Vec::new();
         for tool in &chat.tools {
@@ -28,12 +25,18 @@ pub(super) fn body(section: &Section, chat: &Chat, names: &Names) -> Result<Valu
             }
             declared.push(declaration);
         }
-        tools.push(json!({"functionDeclarations": declared}));
+        groups.push(json!({"functionDeclarations": declared}));
     }
-    if !tools.is_empty() {
-        body.insert("tools".to_owned(), Value::Array(tools));
-    } else {
+    if groups.is_empty() {
         body.shift_remove("toolConfig");
+    } else {
+        body.insert("tools".to_owned(), Value::Array(groups));
+        let allowed = body
+            .get_mut("toolConfig")
+            .and_then(|config| config.pointer_mut("/functionCallingConfig/allowedFunctionNames"));
+        for name in allowed.and_then(Value::as_array_mut).into_iter().flatten() {
+            tools::rename(name, names);
+        }
     }
     if let Some(directive) = &chat.directive {
         body.insert("systemInstruction".to_owned(), json!({"parts": [{"text": directive}]}));

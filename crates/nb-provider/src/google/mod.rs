@@ -59,6 +59,19 @@ pub(crate) fn new(section: Section, environment: &Arc<dyn Environment>) -> Resul
     Ok(Parts { wire: Box::new(google), address, model })
 }
 
+/// The account that asks, in words for a hint. None: a key asks.
+pub(crate) fn account(section: &Section) -> Option<String> {
+    if section.optional(KEY).is_some() {
+        return None;
+    }
+    let named = ["file-path", "file-contents"].into_iter().find(|key| section.optional(key).is_some());
+    Some(match named.map(|key| (key, section.variable_of(key))) {
+        Some((_, Some(variable))) => format!("the account of {variable}"),
+        Some((key, None)) => format!("the account of provider.credentials.{key}"),
+        None => "the account that this machine has by default".to_owned(),
+    })
+}
+
 #[async_trait]
 impl Wire for Google {
     fn request(&self, chat: &Chat, stream: bool) -> Result<Outgoing, ProviderError> {
@@ -79,12 +92,16 @@ impl Wire for Google {
             Proof::Account(account) => account,
         };
         let token = self.tokens.get(account, egress).await?;
-        let token = Variable { value: token, hosts: account.hosts() };
+        let token = Variable { value: token, hosts: self.tokens.hosts(account) };
         let mut authorization = header("authorization", "Bearer ", &self.address, &token);
         if let Some(project) = account.billed_project() {
             authorization.headers.push(("x-goog-user-project".to_owned(), project.to_owned()));
         }
         Ok(authorization)
+    }
+
+    async fn unauthorized(&self) {
+        self.tokens.forget().await;
     }
 
     fn reader(&self, outgoing: &Outgoing) -> Box<dyn Reader> {

@@ -5,7 +5,7 @@ use crate::environment::Environment;
 use crate::error::ProviderError;
 use crate::section::Section;
 
-use super::credentials::Proof;
+use super::credentials::{AccountKind, Proof};
 
 /// The address, and the path of the model below it, without the method.
 pub(super) fn find(
@@ -73,10 +73,20 @@ fn project(section: &Section, proof: &Proof, environment: &dyn Environment) -> R
             .find_map(|name| environment.variable(name).ok().flatten().map(|variable| variable.value))
     };
     let project = named.or(known).or_else(machine).filter(|project| !project.is_empty());
-    let project = project.ok_or_else(|| {
-        section
+    let project = project.ok_or_else(|| match proof {
+        Proof::Account(account) if matches!(account.kind, AccountKind::Machine { .. }) => section
+            .fail(
+                "there are no credentials: provider.credentials has neither `file-path` nor `file-contents`, \
+                 GOOGLE_APPLICATION_CREDENTIALS is not set, nobody has signed in with gcloud, and for this machine's own \
+                 account the project is not known",
+            )
+            .hinting(
+                "give the key file of a service account as `file-path` or `file-contents`; or `project-id` for the \
+                 machine's own account",
+            ),
+        _ => section
             .fail("the project is not known: the credentials name none")
-            .hinting("add `project-id` to provider.credentials")
+            .hinting("add `project-id` to provider.credentials"),
     })?;
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | ':' | '.');
     if !project.chars().all(plain) {

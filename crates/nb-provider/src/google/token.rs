@@ -8,7 +8,7 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use chrono::{DateTime, TimeDelta, Utc};
-use nb_egress::{Egress, HostScope, Request};
+use nb_egress::{Egress, HostPattern, HostScope, Request};
 use ring::rand::SystemRandom;
 use ring::signature::{RSA_PKCS1_SHA256, RsaKeyPair};
 use serde_json::{Value, json};
@@ -28,6 +28,11 @@ const AUDIENCE: &str = "https://oauth2.googleapis.com/token";
 /// A token is asked anew when it has less than this left: a conversation must not begin with one that ends in it.
 const LEFT: TimeDelta = TimeDelta::minutes(5);
 
+/// The longest, in seconds, that a token is kept. Google's are good for an hour; the number is another machine's word.
+const LONGEST: i64 = 86_400;
+/// The most characters that are told of an error.
+const TOLD: usize = 2_000;
+
 /// The token of one account, kept while it is good.
 pub(super) struct Tokens {
     environment: Arc<dyn Environment>,
@@ -46,9 +51,76 @@ impl Tokens {
         if let Some((token, _)) = kept.as_ref().filter(|(_, ends)| *ends - LEFT > now) {
             return Ok(token.clone());
         }
-        let (token, seconds) = ask(account, egress, now).await?;
-        *kept = Some((token.clone(), now + TimeDelta::seconds(seconds)));
+        let request = self.request(account, now)?;
+        let (token, good_for) = ask(account, egress, request).await?;
+        *kept = now.checked_add_signed(good_for).map(|ends| (token.clone(), ends));
         Ok(token)
+    }
+
+    /// Drops the kept token, so that the next request asks for another.
+    pub async fn forget(&self) {
+        *self.kept.lock().await = None;
+    }
+
+    /// Where tokens of an account may go.
+    pub fn hosts(&self, account: &Account) -> Option<Vec<HostPattern>> {
+        account.hosts().or_else(|| self.environment.hosts())
+    }
+
+    /// The request for a token: to one host, and nothing of what it proves comes back.
+    fn request(&self, account: &Account, now: DateTime<Utc>) -> Result<Request, ProviderError> {
+        let (mut request, secrets) = match &account.kind {
+            AccountKind::Service { email, key_id, key, token_uri } => {
+                let assertion = assertion(email, key_id.as_deref(), key, now)?;
+                let grant = "urn:ietf:params:oauth:grant-type:jwt-bearer";
+                let request = post(token_uri, &[("grant_type", grant), ("assertion", &assertion)]);
+                (request, vec![assertion.as_str().into(), key.as_str().into()])
+            }
+            AccountKind::User { client_id, client_secret, refresh_token, token_uri } => {
+                let fields = [
+                    ("grant_type", "refresh_token"),
+                    ("client_id", client_id),
+                    ("client_secret", client_secret),
+                    ("refresh_token", refresh_token),
+                ];
+                let request = post(token_uri, &fields);
+                (request, vec![client_secret.as_str().into(), refresh_token.as_str().into()])
+            }
+            AccountKind::Machine { host } => {
+                let path = "computeMetadata/v1/instance/service-accounts/default/token";
+                let mut request = Request::get(format!("http://{host}/{path}"));
+                request.headers.push(("metadata-flavor".to_owned(), "Google".to_owned()));
+                (request, Vec::new())
+            }
+        };
+        request.max_redirects = 0;
+        request.scope = HostScope::Hosts(vec![self.host(account, &request.url)?]);
+        request.hidden = secrets;
+        request.hidden.extend(self.environment.hidden());
+        Ok(request)
+    }
+
+    /// The host that a token is asked for, when it may be asked.
+    fn host(&self, account: &Account, address: &str) -> Result<HostPattern, ProviderError> {
+        let source = match account.kind {
+            AccountKind::Machine { .. } => "GCE_METADATA_HOST",
+            _ => "the key file's `token_uri`",
+        };
+        let url = Url::parse(address).map_err(|_| fail(format!("{source} is not an address")))?;
+        let host = url.host_str().unwrap_or_default();
+        for hosts in [account.hosts(), self.environment.hosts()].into_iter().flatten() {
+            if !hosts.iter().any(|allowed| allowed.matches(&url)) {
+                let allowed = HostScope::Hosts(hosts);
+                return Err(fail(format!(
+                    "a token of access has to be asked for at {host}, which is not allowed, only: {allowed}"
+                ))
+                .hinting(format!(
+                    "beside the host of the model, grant that of its tokens: `llm.query:{host}`"
+                )));
+            }
+        }
+        let port = url.port_or_known_default().unwrap_or_default();
+        format!("{host}:{port}").parse().map_err(|_| fail(format!("{source} has no host that can be read")))
     }
 }
 
@@ -56,36 +128,12 @@ fn fail(message: impl Into<String>) -> ProviderError {
     ProviderError::new(ProviderId::Google, ErrorKind::Setup, message)
 }
 
-/// Asks for a token; gives it with the seconds that it is good for.
-async fn ask(account: &Account, egress: &Egress, now: DateTime<Utc>) -> Result<(String, i64), ProviderError> {
-    let form = |fields: &[(&str, &str)]| {
-        let mut form = url::form_urlencoded::Serializer::new(String::new());
-        form.extend_pairs(fields).finish().into_bytes()
-    };
-    let request = match &account.kind {
-        AccountKind::Service { email, key_id, key, token_uri } => {
-            let assertion = assertion(email, key_id.as_deref(), key, now)?;
-            let grant = "urn:ietf:params:oauth:grant-type:jwt-bearer";
-            post(account, token_uri, form(&[("grant_type", grant), ("assertion", &assertion)]))?
-        }
-        AccountKind::User { client_id, client_secret, refresh_token, token_uri } => post(
-            account,
-            token_uri,
-            form(&[
-                ("grant_type", "refresh_token"),
-                ("client_id", client_id),
-                ("client_secret", client_secret),
-                ("refresh_token", refresh_token),
-            ]),
-        )?,
-        AccountKind::Machine { host } => {
-            let path = "computeMetadata/v1/instance/service-accounts/default/token";
-            let mut request = Request::get(format!("http://{host}/{path}"));
-            request.headers.push(("metadata-flavor".to_owned(), "Google".to_owned()));
-            request.max_redirects = 0;
-            request
-        }
-    };
+/// Asks for a token; gives it with the time that it is good for.
+async fn ask(
+    account: &Account,
+    egress: &Egress,
+    request: Request,
+) -> Result<(String, TimeDelta), ProviderError> {
     let machine = matches!(account.kind, AccountKind::Machine { .. });
     let response = egress.fetch(request).await.map_err(|error| {
         let failed = ProviderError::egress(ProviderId::Google, &error);
@@ -101,15 +149,14 @@ async fn ask(account: &Account, egress: &Egress, now: DateTime<Utc>) -> Result<(
     let body: Value = serde_json::from_slice(&response.body).unwrap_or_default();
     if response.status != 200 {
         let told = Refusal::read(&body);
-        let words = body.get("error_description").and_then(Value::as_str).map(str::to_owned);
-        let message = words.unwrap_or(told.message);
+        let words = body.get("error_description").and_then(Value::as_str).unwrap_or(&told.message);
         return Err(ProviderError {
             status: Some(response.status),
-            code: body.get("error").and_then(Value::as_str).map(str::to_owned),
+            code: body.get("error").and_then(Value::as_str).map(begin),
             ..ProviderError::new(
                 ProviderId::Google,
                 ErrorKind::Refused,
-                format!("no token of access: {message}"),
+                format!("no token of access: {}", begin(words)),
             )
         }
         .hinting("check the account's key file, and the clock of this machine"));
@@ -117,25 +164,20 @@ async fn ask(account: &Account, egress: &Egress, now: DateTime<Utc>) -> Result<(
     let token = body.get("access_token").and_then(Value::as_str).filter(|token| !token.is_empty());
     let token = token.ok_or_else(|| fail("the answer to the request for a token has no `access_token`"))?;
     let seconds = body.get("expires_in").and_then(Value::as_i64).unwrap_or(3600);
-    Ok((token.to_owned(), seconds))
+    Ok((token.to_owned(), TimeDelta::seconds(seconds.clamp(0, LONGEST))))
 }
 
-fn post(account: &Account, token_uri: &str, body: Vec<u8>) -> Result<Request, ProviderError> {
-    let url = Url::parse(token_uri).map_err(|_| fail("the key file's `token_uri` is not an address"))?;
-    let host = url.host_str().unwrap_or_default();
-    if let Some(hosts) = account.hosts()
-        && !hosts.iter().any(|allowed| allowed.matches(&url))
-    {
-        return Err(fail(format!("the key may not be sent to {host}, where its `token_uri` leads")));
-    }
-    let own = host.parse().map_err(|_| fail("the key file's `token_uri` has no host that can be read"))?;
-    let mut request = Request::get(token_uri);
+fn begin(text: &str) -> String {
+    text.chars().take(TOLD).collect()
+}
+
+fn post(address: &str, fields: &[(&str, &str)]) -> Request {
+    let mut form = url::form_urlencoded::Serializer::new(String::new());
+    let mut request = Request::get(address);
     request.method = "POST".to_owned();
     request.headers.push(("content-type".to_owned(), "application/x-www-form-urlencoded".to_owned()));
-    request.body = body;
-    request.max_redirects = 0;
-    request.scope = HostScope::Hosts(vec![own]);
-    Ok(request)
+    request.body = form.extend_pairs(fields).finish().into_bytes();
+    request
 }
 
 /// A signed statement: who asks, for what, and until when it counts.

@@ -4,21 +4,12 @@ use serde_json::{Map, Value, json};
 
 use crate::ProviderId;
 use crate::chat::Tool;
-use crate::error::{ErrorKind, ProviderError};
-
-use super::references::inlined;
+use crate::error::ProviderError;
 
 /// `{name: {description, type, required}}`. What the types cannot say stands in the description: the model reads it, and
 /// the arguments are checked against the schema as it was written.
 pub(crate) fn definitions(tool: &Tool) -> Result<Value, ProviderError> {
-    let schema = super::without_top_choice(ProviderId::Cohere, tool)?;
-    let schema = inlined(&schema).map_err(|reason| {
-        let message = format!(
-            "tool `{}`: its parameters {reason}, which cannot be written for this provider",
-            tool.name
-        );
-        ProviderError::new(ProviderId::Cohere, ErrorKind::Request, message)
-    })?;
+    let schema = super::written_out(ProviderId::Cohere, tool)?;
     let required = schema.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     let mut found = Map::new();
     for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {

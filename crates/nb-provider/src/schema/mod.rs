@@ -1,6 +1,7 @@
 //! JSON Schemas of tools, as each provider takes them.
 
 mod definitions;
+mod flat;
 mod google;
 mod references;
 
@@ -13,11 +14,41 @@ use crate::error::{ErrorKind, ProviderError};
 pub(crate) use definitions::definitions;
 pub(crate) use google::subset;
 
-/// The schema as it was written, for providers that take JSON Schema: an object with properties, or none.
-pub(crate) fn object(provider: ProviderId, tool: &Tool) -> Result<Value, ProviderError> {
+use flat::flat;
+use references::inlined;
+
+/// The schema for a provider that takes JSON Schema: as it was written, but for what that provider refuses.
+pub(crate) fn parameters(provider: ProviderId, tool: &Tool) -> Result<Value, ProviderError> {
+    let schema = object(provider, tool)?;
+    match provider {
+        ProviderId::Openai => flat(&schema).and_then(for_openai),
+        ProviderId::Anthropic => flat(&schema),
+        _ => return Ok(schema),
+    }
+    .map(Value::Object)
+    .map_err(|reason| refused(provider, tool, &reason))
+}
+
+/// At the top OpenAI refuses what is no plain object, and an object without `properties`.
+fn for_openai(mut schema: Map<String, Value>) -> Result<Map<String, Value>, String> {
+    if let Some(word) = ["not", "enum", "const"].into_iter().find(|word| schema.contains_key(*word)) {
+        return Err(format!("have `{word}` at their top, which the provider does not take"));
+    }
+    schema.entry("properties").or_insert_with(|| json!({}));
+    Ok(schema)
+}
+
+/// The schema with its references written out, and without a choice at its top.
+fn written_out(provider: ProviderId, tool: &Tool) -> Result<Value, ProviderError> {
+    let schema = object(provider, tool)?;
+    let written = inlined(&schema).and_then(|schema| flat(&schema));
+    written.map(Value::Object).map_err(|reason| refused(provider, tool, &reason))
+}
+
+/// The schema as it was written: an object with properties, or none.
+fn object(provider: ProviderId, tool: &Tool) -> Result<Value, ProviderError> {
     let refused = |reason: String| {
-        let message = format!("tool `{}`: its parameters {reason}", tool.name);
-        ProviderError::new(provider, ErrorKind::Request, message)
+        refused(provider, tool, &reason)
             .hinting("parameters are a JSON Schema of an object: {type: object, properties: {…}}")
     };
     match &tool.parameters {
@@ -36,54 +67,8 @@ pub(crate) fn object(provider: ProviderId, tool: &Tool) -> Result<Value, Provide
     }
 }
 
-/// For providers that take JSON Schema, but no choice between schemas at its top: `allOf` is put together, of `anyOf` and
-/// `oneOf` all properties are offered and only those that every one requires are required. The tool's own check of its
-/// arguments is against the schema as it was written.
-pub(crate) fn without_top_choice(provider: ProviderId, tool: &Tool) -> Result<Value, ProviderError> {
-    let Value::Object(mut schema) = object(provider, tool)? else {
-        return object(provider, tool);
-    };
-    for (key, all) in [("allOf", true), ("anyOf", false), ("oneOf", false)] {
-        let Some(Value::Array(choices)) = schema.shift_remove(key) else { continue };
-        let mut common: Option<Vec<Value>> = None;
-        let mut properties = match schema.shift_remove("properties") {
-            Some(Value::Object(properties)) => properties,
-            _ => Map::new(),
-        };
-        for choice in &choices {
-            if choice.get("$ref").is_some() {
-                let message = format!(
-                    "tool `{}`: its parameters have `$ref` in a top `{key}`, which the provider does not take",
-                    tool.name
-                );
-                return Err(ProviderError::new(provider, ErrorKind::Request, message)
-                    .hinting("write the properties out in one object"));
-            }
-            for (name, property) in choice.get("properties").and_then(Value::as_object).into_iter().flatten()
-            {
-                properties.entry(name).or_insert_with(|| property.clone());
-            }
-            let required: Vec<Value> =
-                choice.get("required").and_then(Value::as_array).cloned().unwrap_or_default();
-            common = Some(match common {
-                None => required,
-                Some(before) if all => before.into_iter().chain(required).collect(),
-                Some(before) => before.into_iter().filter(|name| required.contains(name)).collect(),
-            });
-        }
-        let mut required = match schema.shift_remove("required") {
-            Some(Value::Array(required)) => required,
-            _ => Vec::new(),
-        };
-        for name in common.unwrap_or_default() {
-            if !required.contains(&name) {
-                required.push(name);
-            }
-        }
-        schema.insert("properties".to_owned(), Value::Object(properties));
-        if !required.is_empty() {
-            schema.insert("required".to_owned(), Value::Array(required));
-        }
-    }
-    Ok(Value::Object(schema))
+/// The error of a tool whose parameters, as the second half of the sentence says, cannot be sent.
+fn refused(provider: ProviderId, tool: &Tool, reason: &str) -> ProviderError {
+    let message = format!("tool `{}`: its parameters {reason}", tool.name);
+    ProviderError::new(provider, ErrorKind::Request, message)
 }

@@ -4,14 +4,14 @@ use serde_json::{Map, Value};
 
 /// How deep schemas may be when their references are written out.
 const DEEPEST: usize = 32;
-/// How many values the written-out schema may have: references to references can multiply without end.
-const MOST: usize = 10_000;
+/// How many values a schema may have when it is written out: references to references can multiply without end.
+pub(super) const MOST: usize = 10_000;
 
 /// The schema without `$ref`, `$defs` and `definitions`.
 ///
 /// # Errors
 /// The second half of a sentence: it refers to itself, to another document, or to nothing.
-pub(crate) fn inlined(schema: &Value) -> Result<Value, String> {
+pub(super) fn inlined(schema: &Value) -> Result<Value, String> {
     let mut left = MOST;
     let mut written = resolved(schema, schema, &mut Vec::new(), 0, &mut left)?;
     if let Value::Object(map) = &mut written {
@@ -19,6 +19,19 @@ pub(crate) fn inlined(schema: &Value) -> Result<Value, String> {
         map.shift_remove("definitions");
     }
     Ok(written)
+}
+
+/// Where a reference leads.
+///
+/// # Errors
+/// The second half of a sentence: out of the schema, or to nothing.
+pub(super) fn target<'a>(reference: &str, root: &'a Value) -> Result<&'a Value, String> {
+    let found = reference.strip_prefix('#').and_then(|pointer| root.pointer(pointer));
+    found.ok_or_else(|| {
+        format!(
+            "refer to `{reference}`, which is not in them: references must lead into the same schema (`#/…`)"
+        )
+    })
 }
 
 fn resolved(
@@ -34,27 +47,24 @@ fn resolved(
     }
     match value {
         Value::Object(map) => {
+            let mut written = Map::new();
             if let Some(reference) = map.get("$ref").and_then(Value::as_str) {
                 if followed.iter().any(|before| before == reference) {
-                    return Err(format!("refer to themselves (`{reference}`)"));
+                    return Err(format!(
+                        "refer to themselves (`{reference}`), which cannot be written for this provider"
+                    ));
                 }
-                let pointer = reference.strip_prefix('#');
-                let target = pointer
-                    .and_then(|pointer| root.pointer(pointer))
-                    .ok_or_else(|| format!("refer to `{reference}`, which is not in them"))?;
                 followed.push(reference.to_owned());
-                let mut target = resolved(target, root, followed, depth + 1, left)?;
+                let target = resolved(target(reference, root)?, root, followed, depth + 1, left)?;
                 followed.pop();
-                // Words beside a reference are about this place.
-                if let Value::Object(target) = &mut target {
-                    for (key, value) in map.iter().filter(|(key, _)| *key != "$ref") {
-                        target.insert(key.clone(), value.clone());
-                    }
+                match target {
+                    Value::Object(target) => written = target,
+                    target if map.len() == 1 => return Ok(target),
+                    _ => {}
                 }
-                return Ok(target);
             }
-            let mut written = Map::new();
-            for (key, item) in map {
+            // What stands beside a reference is about this place.
+            for (key, item) in map.iter().filter(|(key, item)| *key != "$ref" || !item.is_string()) {
                 // Definitions are reached through references alone; values are no schemas.
                 let kept = matches!(
                     key.as_str(),

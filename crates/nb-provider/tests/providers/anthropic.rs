@@ -216,3 +216,23 @@ async fn a_turn_in_which_the_model_said_nothing_does_not_go_back() {
         json!([{"role": "user", "content": "Hi."}, {"role": "user", "content": "Well?"}])
     );
 }
+
+#[tokio::test]
+async fn a_choice_at_the_top_of_a_schema_is_put_together() {
+    let sent = sent_with(
+        &section("ADDRESS", "{model: m}"),
+        json!({
+            "anyOf": [{"$ref": "#/$defs/Base"}, {"properties": {"next": {"$ref": "#/$defs/Base"}}}],
+            "$defs": {"Base": {"allOf": [{"properties": {"id": {"type": "string"}}}], "required": ["id"]}},
+        }),
+    )
+    .await
+    .unwrap();
+    assert_eq!(
+        sent["input_schema"],
+        json!({
+            "type": "object", "properties": {"id": {"type": "string"}, "next": {"$ref": "#/$defs/Base"}},
+            "$defs": {"Base": {"allOf": [{"properties": {"id": {"type": "string"}}}], "required": ["id"]}},
+        })
+    );
+}

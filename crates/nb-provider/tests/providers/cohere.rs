@@ -160,3 +160,33 @@ async fn an_error_and_an_early_end_keep_what_came() {
         .unwrap_err();
     assert_eq!(error.to_string(), "cohere: invalid api token (HTTP 401, request q)");
 }
+
+#[tokio::test]
+async fn a_base_that_is_referred_to_at_the_top_is_put_in() {
+    let sent = sent_with(
+        &section("ADDRESS", "{model: m}"),
+        json!({
+            "allOf": [{"$ref": "#/$defs/Base"}],
+            "$defs": {"Base": {"properties": {"id": {"type": "integer"}}, "required": ["id"]}},
+        }),
+    )
+    .await
+    .unwrap();
+    assert_eq!(
+        sent["parameter_definitions"],
+        json!({"id": {"description": "", "type": "int", "required": true}})
+    );
+}
+
+#[tokio::test]
+async fn a_reference_that_leads_nowhere_names_the_tool() {
+    for reference in ["http://schemas.example/place.json", "#/$defs/place", "place.json"] {
+        let parameters = json!({"type": "object", "properties": {"where": {"$ref": reference}}});
+        let error = sent_with(&section("ADDRESS", "{model: m}"), parameters).await.unwrap_err();
+        let told = format!(
+            "cohere: tool `search`: its parameters refer to `{reference}`, which is not in them: references must lead \
+             into the same schema (`#/…`)"
+        );
+        assert_eq!((error.kind, error.to_string()), (ErrorKind::Request, told));
+    }
+}

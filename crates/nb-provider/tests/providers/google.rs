@@ -164,12 +164,112 @@ async fn a_schema_is_put_into_their_words() {
                 "at": {"type": "string", "format": "date-time"},
                 "where": {"type": "object", "properties": {"city": {"type": "string"}}, "title": "Place"},
                 "list": {"type": "array", "items": {"type": "string"}},
-                "either": {"anyOf": [{"type": "string"}, {"type": "number"}], "nullable": true},
+                "either": {"anyOf": [{"type": "string", "nullable": true}, {"type": "number", "nullable": true}]},
                 "default": {"type": "boolean"},
                 "a": {"enum": ["x"], "type": "string"},
             },
             "required": ["a"],
         })
+    );
+}
+
+/// The properties of a tool as they are sent.
+async fn properties(parameters: Value) -> Value {
+    let tools = sent_with(&with_key("ADDRESS"), parameters).await.unwrap();
+    tools["functionDeclarations"][0]["parameters"]["properties"].clone()
+}
+
+#[tokio::test]
+async fn what_may_be_null_is_no_choice_and_several_schemas_stand_alone() {
+    let sent = properties(json!({
+        "properties": {
+            "name": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": null, "title": "Name", "description": "Who."},
+            "home": {"anyOf": [{"$ref": "#/$defs/Place"}, {"type": "null"}], "description": "Where."},
+            "either": {"anyOf": [{"type": "integer", "minimum": 1}, {"type": "string", "title": "Word"}, {"type": "null"}],
+                "title": "Either", "description": "One or the other."},
+            "kinds": {"type": ["integer", "string", "null"], "minimum": 1, "enum": ["a", "b"], "description": "A kind."},
+            "level": {"$ref": "#/$defs/Level", "description": "How."},
+            "list": {"type": "array", "items": {"anyOf": [{"$ref": "#/$defs/Place"}, {"type": "string"}]}},
+            "deep": {"anyOf": [{"oneOf": [{"type": "string"}, {"type": "number"}]}, {"type": "boolean"}], "description": "Deep."},
+            "part": {"type": "object", "properties": {"a": {"type": "string"}},
+                "oneOf": [{"required": ["a"]}, {"properties": {"b": {"type": "string"}}, "required": ["b", "c"]}]},
+            "nothing": {"const": null},
+        },
+        "$defs": {
+            "Place": {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"], "description": "A place."},
+            "Level": {"enum": ["low", "high"], "title": "Level"},
+        },
+    }))
+    .await;
+    let place = json!({"city": {"type": "string"}});
+    assert_eq!(
+        sent,
+        json!({
+            "name": {"type": "string", "title": "Name", "description": "Who.", "nullable": true},
+            "home": {"type": "object", "properties": place, "required": ["city"], "description": "Where. A place.",
+                "nullable": true},
+            "either": {"anyOf": [
+                {"type": "integer", "minimum": 1, "title": "Either", "description": "One or the other.", "nullable": true},
+                {"type": "string", "title": "Word", "description": "One or the other.", "nullable": true}]},
+            "kinds": {"anyOf": [
+                {"type": "integer", "minimum": 1, "description": "A kind.", "nullable": true},
+                {"type": "string", "enum": ["a", "b"], "description": "A kind.", "nullable": true}]},
+            "level": {"type": "string", "enum": ["low", "high"], "title": "Level", "description": "How."},
+            "list": {"type": "array", "items": {"anyOf": [
+                {"type": "object", "properties": place, "required": ["city"], "description": "A place."},
+                {"type": "string"}]}},
+            "deep": {"anyOf": [
+                {"type": "string", "description": "Deep."}, {"type": "number", "description": "Deep."},
+                {"type": "boolean", "description": "Deep."}]},
+            "part": {"anyOf": [
+                {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]},
+                {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}, "required": ["b"]}]},
+            "nothing": {"nullable": true},
+        })
+    );
+}
+
+#[tokio::test]
+async fn a_base_that_is_referred_to_at_the_top_is_put_in() {
+    let sent = properties(json!({
+        "allOf": [{"$ref": "#/$defs/Base"}],
+        "properties": {"own": {"type": "string"}},
+        "oneOf": [
+            {"allOf": [{"properties": {"inner": {"type": "boolean"}}}], "properties": {"kind": {"const": "a"}}},
+            {"properties": {"kind": {"const": "b"}}},
+        ],
+        "$defs": {"Base": {"allOf": [{"properties": {"older": {"type": "number"}}}], "properties": {"id": {"type": "integer"}}}},
+    }))
+    .await;
+    assert_eq!(
+        sent,
+        json!({
+            "own": {"type": "string"}, "id": {"type": "integer"}, "older": {"type": "number"}, "inner": {"type": "boolean"},
+            "kind": {"anyOf": [{"enum": ["a"], "type": "string"}, {"enum": ["b"], "type": "string"}]},
+        })
+    );
+}
+
+#[tokio::test]
+async fn choices_that_multiply_without_end_are_refused() {
+    let words: serde_json::Map<String, Value> =
+        (0..2_000).map(|n| (format!("p{n}"), json!({"type": "string"}))).collect();
+    let choices: Vec<Value> = (0..2_000).map(|n| json!({"title": n.to_string()})).collect();
+    let parameters = json!({"properties": {"a": {"type": "object", "properties": words, "anyOf": choices}}});
+    let error = sent_with(&with_key("ADDRESS"), parameters).await.unwrap_err();
+    assert!(error.message.contains("tool `search`: its parameters are too large"), "{error}");
+}
+
+#[tokio::test]
+async fn the_tools_that_may_be_called_have_their_names_on_the_wire() {
+    let server = Server::new([Reply::events(STREAM)]).await;
+    let config =
+        "toolConfig: {functionCallingConfig: {mode: ANY, allowedFunctionNames: [what time, random-number]}}";
+    let section = with_key(&server.address).replace("settings: {", &format!("settings: {{{config}, "));
+    ask(&provider(&section).unwrap(), &long_chat(), true).await.0.unwrap();
+    assert_eq!(
+        server.only().body["toolConfig"]["functionCallingConfig"],
+        json!({"mode": "ANY", "allowedFunctionNames": ["what_time", "random-number"]})
     );
 }
 
@@ -331,10 +431,119 @@ fn the_rules_of_credentials_are_told() {
             &format!("{vertex}, file-contents: '{{\"type\": \"external_account\"}}'"),
             "`external_account` are not supported",
         ),
-        (vertex, "project is not known"),
+        (
+            vertex,
+            "there are no credentials: provider.credentials has neither `file-path` nor `file-contents`",
+        ),
         (&format!("{vertex}, project-id: a/b"), "`a/b` is not a project"),
     ] {
         let error = provider(&section(credentials)).err().unwrap().to_string();
         assert!(error.contains(words), "{credentials}: {error}");
     }
+}
+
+/// An account that is asked for at one server, for a model at another.
+fn vertex(server: &Server, more: &str) -> String {
+    section(&format!(
+        "service: vertex-ai-api, region: us-central1, project-id: p, address: '{}'{more}",
+        server.address
+    ))
+}
+
+fn signed_in(tokens: &Server) -> String {
+    json!({
+        "type": "authorized_user", "client_id": "client", "client_secret": "GOCSPX-secret/0123456789",
+        "refresh_token": "1//refresh+0123456789", "token_uri": tokens.address,
+    })
+    .to_string()
+}
+
+fn with_file(text: String) -> Surroundings {
+    Surroundings { files: [("key.json".to_owned(), text)].into(), ..Surroundings::default() }
+}
+
+#[tokio::test]
+async fn a_token_is_kept_for_a_day_at_most_whatever_is_said_of_it() {
+    for (expires_in, requests) in [(i64::MAX, 1), (i64::MIN, 2), (-1, 2), (0, 2), (3600, 1)] {
+        let reply = json!({"access_token": "ya29.token-0123456789", "expires_in": expires_in});
+        let tokens = Server::new([Reply::json(200, &reply)]).await;
+        let server = Server::new([Reply::events(STREAM)]).await;
+        let bot =
+            provider_in(&vertex(&server, ", file-path: key.json"), with_file(signed_in(&tokens))).unwrap();
+        for _ in 0..2 {
+            ask(&bot, &user("Hi"), true).await.0.unwrap();
+        }
+        assert_eq!(tokens.received().len(), requests, "{expires_in}");
+    }
+}
+
+#[tokio::test]
+async fn tokens_are_asked_for_and_sent_only_where_it_is_allowed() {
+    let tokens = Server::new([Reply::json(200, &json!({"access_token": "ya29.token-0123456789"}))]).await;
+    let server = Server::new([Reply::events(STREAM)]).await;
+    let contents = format!(", file-contents: '{}'", signed_in(&tokens));
+    let machine = [("GCE_METADATA_HOST".to_owned(), tokens.host())];
+    for (credentials, variables) in [(contents.as_str(), &[][..]), ("", &machine[..])] {
+        let asked = async |hosts: &[&Server]| {
+            let surroundings = Surroundings {
+                variables: variables.iter().cloned().collect(),
+                hosts: Some(hosts.iter().map(|server| server.host().parse().unwrap()).collect()),
+                ..Surroundings::default()
+            };
+            ask(&provider_in(&vertex(&server, credentials), surroundings).unwrap(), &user("Hi"), true).await.0
+        };
+        let before = (tokens.received().len(), server.received().len());
+        let error = asked(&[&server]).await.unwrap_err();
+        let told = format!(
+            "google: a token of access has to be asked for at 127.0.0.1, which is not allowed, only: {}",
+            server.host()
+        );
+        assert_eq!((error.kind, error.to_string()), (ErrorKind::Setup, told));
+        assert!(error.hint.unwrap().contains("`llm.query:127.0.0.1`"));
+        assert_eq!(tokens.received().len(), before.0);
+        assert_eq!(asked(&[&tokens]).await.unwrap_err().kind, ErrorKind::Setup);
+        assert_eq!(server.received().len(), before.1);
+        asked(&[&tokens, &server]).await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn what_a_token_is_asked_with_is_not_told() {
+    let server = Server::new([Reply::events(STREAM)]).await;
+    let refusal = async |words: &str, key_file: &dyn Fn(&Server) -> String| {
+        let refused =
+            json!({"error": words, "error_description": format!("{words} {}", "!".repeat(100_000))});
+        let tokens = Server::new([Reply::json(400, &refused)]).await;
+        let surroundings = with_file(key_file(&tokens));
+        let bot = provider_in(&vertex(&server, ", file-path: key.json"), surroundings).unwrap();
+        let error = ask(&bot, &user("Hi"), true).await.0.unwrap_err();
+        (error, tokens.only().text)
+    };
+    let (_, form) = refusal("", &signed_in).await;
+    let (error, _) =
+        refusal(&format!("{form} GOCSPX-secret/0123456789 1//refresh+0123456789"), &signed_in).await;
+    let told = error.to_string();
+    assert!(told.contains("client_secret=***&refresh_token=*** *** ***"), "{told}");
+    assert!(error.message.chars().count() < 2_100, "{}", error.message.len());
+
+    let pem = private_key();
+    let signs = |tokens: &Server| key_file(&tokens.address, &pem);
+    let (_, form) = refusal("", &signs).await;
+    let (error, again) = refusal(&form, &signs).await;
+    assert_eq!(again, form);
+    assert!(error.to_string().contains("&assertion=*** !"), "{error}");
+}
+
+#[tokio::test]
+async fn an_account_that_is_not_taken_is_named_and_its_token_dropped() {
+    let tokens = Server::new([Reply::json(200, &json!({"access_token": "ya29.token-0123456789"}))]).await;
+    let refused =
+        json!({"error": {"code": 401, "message": "Invalid credentials.", "status": "UNAUTHENTICATED"}});
+    let server = Server::new([Reply::json(401, &refused), Reply::events(STREAM)]).await;
+    let bot = provider_in(&vertex(&server, ", file-path: key.json"), with_file(signed_in(&tokens))).unwrap();
+    let error = ask(&bot, &user("Hi"), true).await.0.unwrap_err();
+    let hint = error.hint.unwrap();
+    assert!(hint.ends_with("check the account of provider.credentials.file-path"), "{hint}");
+    ask(&bot, &user("Hi"), true).await.0.unwrap();
+    assert_eq!(tokens.received().len(), 2);
 }

@@ -217,3 +217,68 @@ async fn a_stream_without_its_end_is_an_error_that_keeps_what_came() {
         assert_eq!(error.received.unwrap().text, "Hé");
     }
 }
+
+/// The parameters of a tool as they are sent by a provider of this shape.
+async fn parameters(id: &str, parameters: Value) -> Result<Value, nb_provider::ProviderError> {
+    let key = if id == "openai" { "access-token" } else { "api-key" };
+    let section = format!(
+        "id: {id}\ncredentials: {{address: ADDRESS, {key}: k}}\nsettings: {{model: m}}\noptions: {{retries: 0}}"
+    );
+    Ok(sent_with(&section, parameters).await?["function"]["parameters"].clone())
+}
+
+#[tokio::test]
+async fn a_schema_is_a_plain_object_at_its_top() {
+    let written = json!({
+        "$ref": "#/$defs/Base",
+        "oneOf": [
+            {"properties": {"kind": {"const": "a"}, "from": {"type": "string"}}, "required": ["kind", "from"]},
+            {"properties": {"kind": {"const": "b"}, "next": {"$ref": "#/$defs/Base"}}, "required": ["kind"]},
+        ],
+        "$defs": {"Base": {"allOf": [{"properties": {"id": {"anyOf": [{"type": "string"}, {"type": "null"}]}}, "required": ["id"]}]}},
+    });
+    let sent = parameters("openai", written.clone()).await.unwrap();
+    assert_eq!(
+        sent,
+        json!({
+            "type": "object",
+            "properties": {
+                "id": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+                "kind": {"anyOf": [{"const": "a"}, {"const": "b"}]},
+                "from": {"type": "string"}, "next": {"$ref": "#/$defs/Base"},
+            },
+            "required": ["id", "kind"],
+            "$defs": written["$defs"],
+        })
+    );
+    let empty = json!({"type": "object", "properties": {}});
+    assert_eq!(parameters("openai", json!({"type": "object"})).await.unwrap(), empty);
+    for (word, value) in [("not", json!({"required": ["a"]})), ("enum", json!([{}])), ("const", json!({}))] {
+        let error = parameters("openai", json!({word: value})).await.unwrap_err();
+        let told = format!(
+            "openai: tool `search`: its parameters have `{word}` at their top, which the provider does not take"
+        );
+        assert_eq!((error.kind, error.to_string()), (ErrorKind::Request, told));
+    }
+    let error = parameters("openai", json!({"$ref": "#"})).await.unwrap_err();
+    assert!(error.message.contains("refer to themselves"), "{error}");
+    // Nothing in the documentation of the others forbids it.
+    for id in ["mistral", "maritaca", "ollama"] {
+        let mut expected = json!({"type": "object"});
+        expected.as_object_mut().unwrap().extend(written.as_object().unwrap().clone());
+        assert_eq!(parameters(id, written.clone()).await.unwrap(), expected, "{id}");
+    }
+}
+
+#[test]
+fn tools_of_ones_own_are_a_list() {
+    let key = "api-key: k, access-token: k, service: generative-language-api";
+    for id in ["openai", "anthropic", "cohere", "google", "maritaca", "mistral", "ollama"] {
+        let section = format!(
+            "id: {id}\ncredentials: {{{key}}}\noptions: {{model: m}}\nsettings: {{model: m, tools: {{name: search}}}}"
+        );
+        let error = provider(&section).err().unwrap();
+        let told = format!("{id}: provider.settings.tools must be a list");
+        assert_eq!((error.kind, error.to_string()), (ErrorKind::Setup, told));
+    }
+}

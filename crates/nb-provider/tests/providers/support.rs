@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
-use nb_egress::{Egress, EgressConfig, SecretValue};
+use nb_egress::{Egress, EgressConfig, HostPattern, SecretValue};
 use nb_provider::{
     Answer, Arguments, Call, Chat, Delta, Environment, Message, Provider, ProviderError, Tool, ToolResult,
     Turn, Variable,
@@ -121,6 +121,11 @@ impl Server {
         Self { address, received, closed }
     }
 
+    /// Its host and port.
+    pub fn host(&self) -> String {
+        self.address.replace("http://", "")
+    }
+
     /// What came so far.
     pub fn received(&self) -> Vec<Received> {
         self.received.lock().unwrap().clone()
@@ -220,12 +225,13 @@ async fn read_request(stream: &mut TcpStream) -> Option<Received> {
     Some(Received { method, path, headers, body: serde_json::from_str(&text).unwrap_or(Value::Null), text })
 }
 
-/// Variables and files in memory, and a clock that stands.
+/// Variables and files in memory, the hosts that may be asked, and a clock that stands.
 #[derive(Default)]
 pub struct Surroundings {
     pub variables: BTreeMap<String, String>,
     pub files: BTreeMap<String, String>,
     pub hidden: Vec<String>,
+    pub hosts: Option<Vec<HostPattern>>,
 }
 
 impl Environment for Surroundings {
@@ -241,6 +247,10 @@ impl Environment for Surroundings {
 
     fn hidden(&self) -> Vec<SecretValue> {
         self.hidden.iter().map(|value| value.as_str().into()).collect()
+    }
+
+    fn hosts(&self) -> Option<Vec<HostPattern>> {
+        self.hosts.clone()
     }
 
     fn now(&self) -> DateTime<Utc> {
@@ -263,6 +273,18 @@ pub fn egress() -> Egress {
 /// A provider of a section in YAML.
 pub fn provider(yaml: &str) -> Result<Provider, ProviderError> {
     provider_in(yaml, Surroundings::default())
+}
+
+/// What is sent of a tool with these parameters, in a section with `ADDRESS` in it.
+pub async fn sent_with(yaml: &str, parameters: Value) -> Result<Value, ProviderError> {
+    // What is answered does not matter.
+    let server = Server::new([Reply::json(400, &json!({}))]).await;
+    let chat = Chat { tools: vec![tool("search", Some(parameters))], ..user("Hi") };
+    let error = ask(&provider(&yaml.replace("ADDRESS", &server.address))?, &chat, true).await.0.unwrap_err();
+    match server.received().first() {
+        Some(sent) => Ok(sent.body["tools"][0].clone()),
+        None => Err(error),
+    }
 }
 
 pub fn provider_in(yaml: &str, surroundings: Surroundings) -> Result<Provider, ProviderError> {
