@@ -148,6 +148,7 @@ fn all_scripts_that_do_not_compile_are_told_at_once() {
         .tool("good.lua", "return require('text')")
         .tool("second.fnl", "(let [x] x)")
         .tool_with("third.lua", "return 1", "{type: 5}")
+        .tool_with("fifth.lua", "return 1", "{$ref: other.json}")
         .tool_entry("name: fourth\nlua: return +\nsandboxed: false")
         .file("tools/lib/text.lua", "local = 1");
     let told = refusal(&daemon, &agent);
@@ -158,6 +159,7 @@ fn all_scripts_that_do_not_compile_are_told_at_once() {
         "tool `second`: tools/second.fnl:1:",
         "tool `third`: `parameters` is not a JSON Schema",
         "tool `fourth`: manifest.yaml:",
+        "a `$ref` leads to `other.json`, which is not there",
     ] {
         assert_eq!(told.matches(place).count(), 1, "{place}: {told}");
     }

@@ -5,7 +5,8 @@ mod check;
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 
-use jsonschema::Validator;
+use jsonschema::error::ValidationErrorKind;
+use jsonschema::{ReferencingError, ValidationError, Validator};
 use nb_native::NativeTool;
 use nb_sandbox::{Limits, Module, Program, Sandbox, SandboxError, Source};
 use nb_spec::permission::UNSANDBOXED;
@@ -117,7 +118,7 @@ impl Installed {
         };
         let schema = compiled
             .schema
-            .get_or_init(|| jsonschema::validator_for(&spec.parameters).map_err(|error| error.to_string()))
+            .get_or_init(|| jsonschema::validator_for(&spec.parameters).map_err(|error| why(&error)))
             .as_ref()
             .map_err(|error| Mismatch {
                 is_schema: true,
@@ -226,4 +227,16 @@ impl Agents {
             Some(Entry::Ready(installed)) => Ok(installed),
         }
     }
+}
+
+/// Why something is no schema. Of a reference that leads nowhere the library says how to fetch others, which is not done.
+fn why(error: &ValidationError<'_>) -> String {
+    let ValidationErrorKind::Referencing(lost) = error.kind() else { return error.to_string() };
+    let to = match lost {
+        ReferencingError::Unretrievable { uri, .. } => uri.trim_start_matches("json-schema:///"),
+        ReferencingError::PointerToNowhere { pointer } => pointer,
+        ReferencingError::NoSuchAnchor { anchor } => anchor,
+        _ => return error.to_string(),
+    };
+    format!("a `$ref` leads to `{to}`, which is not there; references lead into the same schema, as in `#/$defs/NAME`")
 }
