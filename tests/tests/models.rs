@@ -161,7 +161,7 @@ fn a_budget_is_told_when_it_is_nearly_spent_and_refuses_when_it_is() {
     assert_eq!(
         refused["error"],
         "step `ask`: llm.query: budget: 1,800 tokens of 1,000 are spent today (budget.tokens_per_day); it begins again \
-         at 00:00 UTC"
+         at 00:00 UTC, or raise budget.tokens_per_day"
     );
     daemon.nbctl(&["show", "bot"]).success().stdout_contains("1 800 tokens of 1 000 today");
     assert_eq!(
@@ -230,10 +230,9 @@ fn a_cancelled_run_breaks_its_request_off() {
     let server = Openai::new(&SLOW.replace("300", "60000"));
     let daemon = daemon(&server.address);
     daemon.install(&chain(openai(&server.address, "llm.query"), "ability: llm.query, args: {prompt: p}"));
-    // A busy machine may hold one of them up, not each.
+    // A busy machine may hold one or two of them up.
     let mut times = Vec::new();
-    while times.iter().all(|time| *time > Duration::from_millis(100)) {
-        assert!(times.len() < 5, "{times:?}");
+    for _ in 0..5 {
         let run = begin(&daemon, &server);
         let begun = Instant::now();
         let request = nb_tests::http::Request::post(&format!("/v1/runs/{run}/cancel"), "");
@@ -247,6 +246,8 @@ fn a_cancelled_run_breaks_its_request_off() {
             (&json!("cancelled: by a person"), &json!(true))
         );
     }
+    times.sort_unstable();
+    assert!(times[2] < Duration::from_millis(100), "{times:?}");
 }
 
 #[test]

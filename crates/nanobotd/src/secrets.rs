@@ -23,26 +23,37 @@ impl SecretFiles {
 }
 
 impl Secrets for SecretFiles {
-    fn value(&self, name: &str) -> Option<String> {
+    fn read(&self, name: &str) -> Result<String, String> {
         let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
         if name.is_empty() || !name.chars().all(plain) {
-            return None;
+            return Err(format!("`{name}` is no name of a secret; they have letters, digits and `_` alone"));
         }
-        let text = match open(&self.own.join(name)) {
-            Ok(file) => std::io::read_to_string(file).ok()?,
+        let file = self.own.join(name);
+        let because = |reason: String| {
+            let told = format!("secret {name} is not used: {reason}");
+            tracing::error!("{told}");
+            told
+        };
+        let text = match open(&file) {
+            Ok(opened) => std::io::read_to_string(opened)
+                .map_err(|error| because(format!("{} cannot be read: {error}", file.display())))?,
             Err(Unusable::Missing) => {
                 // The service manager guards its credentials itself, by other means than owner and mode.
-                std::fs::read_to_string(self.credentials.as_ref()?.join(name)).ok()?
+                let credential = self.credentials.as_ref().map(|folder| folder.join(name));
+                credential.and_then(|path| std::fs::read_to_string(path).ok()).ok_or_else(|| {
+                    let file = file.display();
+                    format!("secret {name} is not there; write its value to {file} and chmod 600 {file}")
+                })?
             }
-            Err(Unusable::Because(reason)) => {
-                tracing::error!("secret {} is not used: {reason}", self.own.join(name).display());
-                return None;
-            }
+            Err(Unusable::Because(reason)) => return Err(because(reason)),
         };
         // Editors and `echo` end a file with a newline that is not part of the secret.
         let value = text.strip_suffix('\n').unwrap_or(&text);
         // An empty file is one that somebody meant to fill.
-        (!value.is_empty()).then(|| value.to_owned())
+        match value {
+            "" => Err(format!("secret {name} is empty; write its value to {}", file.display())),
+            value => Ok(value.to_owned()),
+        }
     }
 
     fn variable(&self, name: &str) -> Option<String> {
@@ -61,7 +72,7 @@ enum Unusable {
 fn open(path: &Path) -> Result<File, Unusable> {
     let because = |error: std::io::Error| match error.kind() {
         ErrorKind::NotFound => Unusable::Missing,
-        _ => Unusable::Because(error.to_string()),
+        _ => Unusable::Because(format!("{}: {error}", path.display())),
     };
     // A pipe without a writer would be waited for.
     let nonblocking = OFlags::NONBLOCK.bits().cast_signed();
@@ -70,11 +81,11 @@ fn open(path: &Path) -> Result<File, Unusable> {
     let own = rustix::process::geteuid().as_raw();
     let shown = path.display();
     if !found.is_file() {
-        Err(Unusable::Because("it is no file".to_owned()))
+        Err(Unusable::Because(format!("{shown} is no file")))
     } else if found.uid() != own && found.uid() != 0 {
-        Err(Unusable::Because(format!("it belongs to user {}; chown {own} {shown}", found.uid())))
+        Err(Unusable::Because(format!("{shown} belongs to user {}; chown {own} {shown}", found.uid())))
     } else if found.mode() & 0o077 != 0 {
-        Err(Unusable::Because(format!("others may read it; chmod 600 {shown}")))
+        Err(Unusable::Because(format!("others may read {shown}; chmod 600 {shown}")))
     } else {
         Ok(file)
     }
@@ -105,6 +116,31 @@ mod tests {
         std::fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
         assert_eq!(secrets.value("TOKEN").as_deref(), Some("value"));
         assert_eq!(secrets.value("../secrets/TOKEN"), None);
+    }
+
+    #[test]
+    fn a_secret_that_cannot_be_used_says_where_it_belongs_and_what_to_do() {
+        let (_dir, file, secrets) = home();
+        let shown = file.display();
+        let refusal = || secrets.read("TOKEN").unwrap_err();
+        assert_eq!(
+            refusal(),
+            format!("secret TOKEN is not there; write its value to {shown} and chmod 600 {shown}")
+        );
+        std::fs::write(&file, "\n").unwrap();
+        std::fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
+        assert_eq!(refusal(), format!("secret TOKEN is empty; write its value to {shown}"));
+        std::fs::set_permissions(&file, Permissions::from_mode(0o644)).unwrap();
+        assert_eq!(
+            refusal(),
+            format!("secret TOKEN is not used: others may read {shown}; chmod 600 {shown}")
+        );
+        std::fs::set_permissions(&file, Permissions::from_mode(0o600)).unwrap();
+        std::fs::write(&file, [0xff]).unwrap();
+        let told = refusal();
+        assert!(told.starts_with(&format!("secret TOKEN is not used: {shown} cannot be read: ")), "{told}");
+        let told = secrets.read("../TOKEN").unwrap_err();
+        assert_eq!(told, "`../TOKEN` is no name of a secret; they have letters, digits and `_` alone");
     }
 
     #[test]

@@ -13,7 +13,7 @@ use crate::abilities::mismatch::mismatches;
 use crate::engine::RunContext;
 use crate::error::RunError;
 use crate::policy::{Decision, Scopes, decide};
-use crate::record::{RunEvent, kept};
+use crate::record::{RunEvent, kept, kept_text};
 
 /// A named power of the host, behind the permission of the same name.
 #[async_trait]
@@ -149,7 +149,7 @@ pub async fn invoke(
     };
     let ability = registered.ability.as_ref();
     registered.check(&args)?;
-    let failed = |reason: String| RunError::Ability { ability: name.to_owned(), reason };
+    let failed = |reason: String| RunError::Ability { ability: name.to_owned(), reason: kept_text(reason) };
 
     let effect = ability.effect(&args);
     let mut repeated_args = Some(kept(&args));

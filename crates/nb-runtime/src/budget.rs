@@ -2,6 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use nb_provider::Usage;
+use nb_spec::ProviderSection;
 use nb_store::{Budget, Reserved, Settlement, Spending, SpendingRow, StoreError};
 
 use crate::abilities::notify_user::deliver;
@@ -11,16 +12,29 @@ use crate::models::message::ModelMessage;
 use crate::record::RunEvent;
 use crate::services::{Notification, Priority};
 
-/// A quarter of the characters is about what a request reads; it is assumed to be answered with so many tokens.
-const ANSWER_TOKENS: u64 = 500;
+/// So many tokens are set aside for an answer where the cartridge does not say how many it may have. Few are longer.
+const ANSWER_TOKENS: u64 = 4096;
 
 const NANO: f64 = 1e9;
 
-/// What was taken from a budget for a request.
-pub(crate) struct Reservation {
+/// What was set aside for a request. Counts as spent when nobody says what the request took.
+pub(crate) struct Reservation<'a> {
+    run: &'a RunContext,
     day: u64,
     estimate: Spending,
     budget: Budget,
+}
+
+impl Drop for Reservation<'_> {
+    fn drop(&mut self) {
+        if self.estimate == Spending::default() {
+            return;
+        }
+        let (store, agent) = (&self.run.engine.services().store, self.run.agent.name());
+        if let Err(error) = store.spend_reserved(agent, self.day, self.estimate) {
+            tracing::error!(run = %self.run.id, %agent, "what a request may have taken is not counted: {error}");
+        }
+    }
 }
 
 /// The day of a time, counted from 1970, in UTC.
@@ -54,11 +68,16 @@ fn spending(model: &Model, usage: Usage) -> Spending {
     Spending { tokens: usage.total(), nano_usd }
 }
 
-/// Takes a part of the budget for a request of so many tokens. On disk when this returns, so that a crash leaves it taken.
+/// Sets a part of the budget aside for a request of so many tokens. On disk when this returns, so that a crash leaves it
+/// counted.
 ///
 /// # Errors
-/// A sentence: the budget is spent, or cannot be kept.
-pub(crate) async fn reserve(run: &RunContext, model: &Model, input: u64) -> Result<Reservation, String> {
+/// A sentence: the budget is spent, or held by requests under way, or cannot be kept.
+pub(crate) async fn reserve<'a>(
+    run: &'a RunContext,
+    model: &Model,
+    input: u64,
+) -> Result<Reservation<'a>, String> {
     let services = run.engine.services();
     let (day, budget) = (day_of(services.world.now()), budget_of(run));
     if budget.nano_usd.is_some() && model.prices.is_none() {
@@ -69,18 +88,22 @@ pub(crate) async fn reserve(run: &RunContext, model: &Model, input: u64) -> Resu
         ));
     }
     if budget == Budget::default() {
-        return Ok(Reservation { day, estimate: Spending::default(), budget });
+        return Ok(Reservation { run, day, estimate: Spending::default(), budget });
     }
-    let estimate = spending(model, Usage { input, output: ANSWER_TOKENS, cached: 0 });
+    let output = run.agent.spec.provider().and_then(ProviderSection::most_tokens).unwrap_or(ANSWER_TOKENS);
+    let estimate = spending(model, Usage { input, output, cached: 0 });
     let reserved = services.store.reserve_spending(run.agent.name(), day, estimate, budget);
     match reserved.map_err(|error| error.to_string())? {
         Reserved::Taken => {
+            let reservation = Reservation { run, day, estimate, budget };
             services.store.commit().await.map_err(|error| error.to_string())?;
-            Ok(Reservation { day, estimate, budget })
+            Ok(reservation)
         }
-        Reserved::Refused(row) => {
-            Err(format!("budget: {}; it begins again at 00:00 UTC", state(row, budget, 10)))
+        Reserved::Spent(row) => {
+            let (state, key) = state(row.spent, budget, 10);
+            Err(format!("budget: {state}; it begins again at 00:00 UTC, or raise {key}"))
         }
+        Reserved::Held(row) => Err(held(row, estimate, budget)),
     }
 }
 
@@ -92,7 +115,7 @@ pub(crate) async fn reserve(run: &RunContext, model: &Model, input: u64) -> Resu
 pub(crate) fn settle(
     run: &RunContext,
     model: &Model,
-    reservation: &Reservation,
+    mut reservation: Reservation<'_>,
     message: ModelMessage,
 ) -> Result<(), StoreError> {
     let services = run.engine.services();
@@ -107,17 +130,15 @@ pub(crate) fn settle(
         run_id: &run.id,
         event: &event,
     })?;
+    reservation.estimate = Spending::default();
     news.map_or(Ok(()), |row| warn(run, row, reservation.budget))
 }
 
 /// Once a day: a line in the record and in the daemon's log, and a notification.
 fn warn(run: &RunContext, row: SpendingRow, budget: Budget) -> Result<(), StoreError> {
     let agent = run.agent.name().to_owned();
-    let spent = SpendingRow { reserved: Spending::default(), ..row };
-    let message = format!(
-        "budget: {}; when all of it is spent, requests are refused until 00:00 UTC",
-        state(spent, budget, 8)
-    );
+    let (state, _) = state(row.spent, budget, 8);
+    let message = format!("budget: {state}; when all of it is spent, requests are refused until 00:00 UTC");
     tracing::warn!(target: "agent", run = %run.id, %agent, "{message}");
     run.record(&RunEvent::Log { level: "warning".to_owned(), message: message.clone() })?;
     let notification = Notification {
@@ -137,30 +158,42 @@ fn warn(run: &RunContext, row: SpendingRow, budget: Budget) -> Result<(), StoreE
     Ok(())
 }
 
-/// `1,000 tokens of 1,000 are spent today (budget.tokens_per_day)`, of the limit that is reached to so many tenths.
-fn state(row: SpendingRow, budget: Budget, tenths: u64) -> String {
-    let is_reached =
-        |spent: u64, limit: u64| u128::from(spent) * 10 >= u128::from(limit) * u128::from(tenths);
-    let (total, held) = (row.total(), row.reserved);
-    let tokens = budget.tokens.filter(|limit| is_reached(total.tokens, *limit));
-    let (words, held) = match (tokens, budget.nano_usd) {
-        (None, Some(limit)) => (
-            format!("{} of {} are spent today (budget.usd_per_day)", usd(total.nano_usd), usd(limit)),
-            (held.nano_usd > 0).then(|| usd(held.nano_usd)),
-        ),
-        (limit, _) => (
-            format!(
-                "{} tokens of {} are spent today (budget.tokens_per_day)",
-                grouped(total.tokens),
-                grouped(limit.unwrap_or_default())
-            ),
-            (held.tokens > 0).then(|| grouped(held.tokens)),
-        ),
-    };
-    match held {
-        Some(held) => format!("{words}, {held} of it held by requests that have not ended"),
-        None => words,
+const TOKENS: &str = "budget.tokens_per_day";
+const USD: &str = "budget.usd_per_day";
+
+/// `1,000 tokens of 1,000 are spent today (budget.tokens_per_day)`, of the limit that is reached to so many tenths; and that
+/// limit's name.
+fn state(spent: Spending, budget: Budget, tenths: u64) -> (String, &'static str) {
+    let is_reached = |limit: &u64| u128::from(spent.tokens) * 10 >= u128::from(*limit) * u128::from(tenths);
+    match (budget.tokens.filter(is_reached), budget.nano_usd) {
+        (None, Some(limit)) => {
+            (format!("{} of {} are spent today ({USD})", usd(spent.nano_usd), usd(limit)), USD)
+        }
+        (limit, _) => {
+            let limit = grouped(limit.unwrap_or_default());
+            (format!("{} tokens of {limit} are spent today ({TOKENS})", grouped(spent.tokens)), TOKENS)
+        }
     }
+}
+
+/// Why a request has to wait for others.
+fn held(row: SpendingRow, estimate: Spending, budget: Budget) -> String {
+    let whole = row.total().plus(estimate);
+    let by_tokens = row.reserved.tokens > 0 && budget.tokens.is_some_and(|limit| whole.tokens > limit);
+    let (tokens, nano_usd) = (budget.tokens.unwrap_or_default(), budget.nano_usd.unwrap_or_default());
+    let key = if by_tokens { TOKENS } else { USD };
+    let told = |part: Spending| match by_tokens {
+        true => format!("{} tokens", grouped(part.tokens)),
+        false => usd(part.nano_usd),
+    };
+    format!(
+        "budget: of {} a day ({key}), {} are spent and {} set aside for requests under way, and this one may take {}; \
+         wait for those under way, or raise {key}",
+        told(Spending { tokens, nano_usd }),
+        told(row.spent),
+        told(row.reserved),
+        told(estimate)
+    )
 }
 
 fn usd(nanos: u64) -> String {
@@ -196,15 +229,26 @@ mod tests {
     fn a_budget_is_told_in_the_words_of_the_limit_that_counts() {
         let budget = Budget { tokens: Some(12_000), nano_usd: Some(500_000_000) };
         let spent = |tokens, nano_usd| Spending { tokens, nano_usd };
-        let row = |spent, reserved| SpendingRow { spent, reserved, warned: false };
-        let none = Spending::default();
         assert_eq!(
-            state(row(spent(12_000, 1), none), budget, 10),
-            "12,000 tokens of 12,000 are spent today (budget.tokens_per_day)"
+            state(spent(12_000, 1), budget, 10),
+            ("12,000 tokens of 12,000 are spent today (budget.tokens_per_day)".to_owned(), TOKENS)
         );
         assert_eq!(
-            state(row(spent(5, 430_000), spent(5, 500_000_000)), budget, 10),
-            "$0.50043 of $0.50 are spent today (budget.usd_per_day), $0.50 of it held by requests that have not ended"
+            state(spent(5, 500_430_000), budget, 10),
+            ("$0.50043 of $0.50 are spent today (budget.usd_per_day)".to_owned(), USD)
+        );
+        let row = SpendingRow { spent: spent(5, 0), reserved: spent(9_000, 430_000), warned: false };
+        assert_eq!(
+            held(row, spent(4_096, 1), budget),
+            "budget: of 12,000 tokens a day (budget.tokens_per_day), 5 tokens are spent and 9,000 tokens set aside for \
+             requests under way, and this one may take 4,096 tokens; wait for those under way, or raise \
+             budget.tokens_per_day"
+        );
+        let told = held(row, spent(1, 500_000_000), budget);
+        assert!(
+            told.contains("$0.00 are spent and $0.00043 set aside")
+                && told.ends_with("raise budget.usd_per_day"),
+            "{told}"
         );
     }
 

@@ -1,11 +1,14 @@
 //! Starts, follows and cancels runs.
 
+use std::any::Any;
 use std::collections::HashMap;
+use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use chrono::{DateTime, Utc};
+use futures_util::FutureExt;
 use nb_store::{Begun, EventRow, LedgerKey, RunKind, RunRow, RunStatus, StoreError};
 use serde_json::{Map, Value, json};
 use tokio::sync::{Semaphore, SemaphorePermit, oneshot, watch};
@@ -49,6 +52,21 @@ struct InFlight {
     agent: String,
     cancel: Arc<Cancel>,
     ended: watch::Sender<bool>,
+}
+
+/// A run that is among those in flight as long as this lives, whatever ends it.
+struct Entered {
+    engine: Engine,
+    run_id: String,
+    cancel: Arc<Cancel>,
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        if let Some(run) = self.engine.lock_in_flight().remove(&self.run_id) {
+            run.ended.send_replace(true);
+        }
+    }
 }
 
 /// What is to run, and why.
@@ -176,18 +194,10 @@ impl Engine {
             format!("run_{}", Ulid::from_parts(now.timestamp_millis().unsigned_abs(), self.random_bits()));
         // In flight before anything is looked at: whoever finds the row must find the run as well, and whoever stops or
         // removes the agent either finds this run or has taken the agent away before the next line.
-        let cancel = self.enter(&run_id, &request.agent);
-        let recorded = self.record(&run_id, request, now).await;
-        let (run, agent) = match recorded {
-            Ok(Recording::New(run, agent)) => (*run, agent),
-            Ok(Recording::Known(first)) => {
-                self.leave(&run_id);
-                return Ok(Started::Already(first));
-            }
-            Err(error) => {
-                self.leave(&run_id);
-                return Err(error);
-            }
+        let entered = self.enter(&run_id, &request.agent);
+        let (run, agent) = match self.record(&run_id, request, now).await? {
+            Recording::New(run, agent) => (*run, agent),
+            Recording::Known(first) => return Ok(Started::Already(first)),
         };
         // A task of its own: a caller that goes away from here on, as when a connection breaks, must not leave a run on
         // disk that nobody carries out.
@@ -198,10 +208,8 @@ impl Engine {
             let failed = result.is_err();
             // A caller that is gone needs no answer.
             let _ = committed.send(result);
-            if failed {
-                engine.leave(&run.id);
-            } else {
-                engine.carry_out(run, agent, cancel, Recorded::default()).await;
+            if !failed {
+                engine.carry_out(run, agent, entered, Recorded::default()).await;
             }
         });
         // Without an answer the runtime is ending.
@@ -354,18 +362,12 @@ impl Engine {
         EventRow { seq: 0, id, name: name.to_owned(), data, source: source.to_owned(), at, depth }
     }
 
-    fn enter(&self, run_id: &str, agent: &str) -> Arc<Cancel> {
+    fn enter(&self, run_id: &str, agent: &str) -> Entered {
         let cancel = Arc::new(Cancel::new());
         let ended = watch::Sender::new(false);
         let entry = InFlight { agent: agent.to_owned(), cancel: Arc::clone(&cancel), ended };
         self.lock_in_flight().insert(run_id.to_owned(), Arc::new(entry));
-        cancel
-    }
-
-    fn leave(&self, run_id: &str) {
-        if let Some(run) = self.lock_in_flight().remove(run_id) {
-            run.ended.send_replace(true);
-        }
+        Entered { engine: self.clone(), run_id: run_id.to_owned(), cancel }
     }
 
     fn lock_in_flight(&self) -> std::sync::MutexGuard<'_, HashMap<String, Arc<InFlight>>> {
@@ -374,34 +376,34 @@ impl Engine {
 
     /// Goes on with a run that a record holds already.
     pub(crate) fn resume(&self, run: RunRow, agent: Arc<Installed>, recorded: Recorded) {
-        let cancel = self.enter(&run.id, &run.agent);
-        tokio::spawn(self.clone().carry_out(run, agent, cancel, recorded));
+        let entered = self.enter(&run.id, &run.agent);
+        tokio::spawn(self.clone().carry_out(run, agent, entered, recorded));
     }
 
-    async fn carry_out(
-        self,
-        mut run: RunRow,
-        agent: Arc<Installed>,
-        cancel: Arc<Cancel>,
-        recorded: Recorded,
-    ) {
+    /// Carries out a run and records its end. It leaves those in flight last: who waits for its end finds
+    /// that recorded.
+    async fn carry_out(self, mut run: RunRow, agent: Arc<Installed>, entered: Entered, recorded: Recorded) {
         let context = Arc::new(RunContext {
             id: run.id.clone(),
             agent,
             depth: run.depth,
             engine: self.clone(),
-            cancel,
+            cancel: Arc::clone(&entered.cancel),
         });
         run.status = RunStatus::Running;
         run.started_at = Some(self.services().world.now());
         let result = match self.services().store.update_run(&run) {
-            Ok(()) => execute(&context, &run, &recorded).await,
+            // Whatever panics in a run, in the tasks that it waits for as well, comes to here.
+            Ok(()) => match AssertUnwindSafe(execute(&context, &run, &recorded)).catch_unwind().await {
+                Ok(result) => result,
+                Err(panic) => Err(fault(&context, panic.as_ref())),
+            },
             Err(error) => Err(error.into()),
         };
         if let Err(error) = self.end(&mut run, result).await {
             tracing::error!(run = %run.id, "the end of a run is not recorded: {error}");
         }
-        self.leave(&run.id);
+        drop(entered);
     }
 
     /// Records the end of a run and publishes it. A run that a shutdown stopped stays open.
@@ -434,6 +436,16 @@ impl Engine {
         self.services().store.finish_run(run, &finished.stamped(now), &event)?;
         self.services().store.commit().await
     }
+}
+
+/// What a panic says may hold a secret: it is for the daemon's log alone.
+fn fault(run: &RunContext, panic: &(dyn Any + Send)) -> RunError {
+    let said = panic.downcast_ref::<String>().map(String::as_str);
+    let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("nothing");
+    tracing::error!(run = %run.id, agent = %run.agent.name(), "the run panicked: {said}");
+    // Tools that were called side by side stop as well.
+    run.cancel.cancel(Reason::Cancelled("the run has failed".to_owned()));
+    RunError::Fault
 }
 
 async fn execute(context: &Arc<RunContext>, run: &RunRow, recorded: &Recorded) -> Result<Value, RunError> {

@@ -59,7 +59,12 @@ pub enum RunError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A bug of ours, such as a panic in a worker.
+    /// A panic. What it says is in the daemon's log.
+    #[error(
+        "the daemon has a fault: a part of it gave up during this run, and its log says where; please report it"
+    )]
+    Fault,
+    /// A bug of ours.
     #[error("internal: {0}")]
     Internal(String),
 }

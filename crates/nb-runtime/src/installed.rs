@@ -238,5 +238,7 @@ fn why(error: &ValidationError<'_>) -> String {
         ReferencingError::NoSuchAnchor { anchor } => anchor,
         _ => return error.to_string(),
     };
-    format!("a `$ref` leads to `{to}`, which is not there; references lead into the same schema, as in `#/$defs/NAME`")
+    format!(
+        "a `$ref` leads to `{to}`, which is not there; references lead into the same schema, as in `#/$defs/NAME`"
+    )
 }

@@ -331,6 +331,23 @@ pub(crate) fn abridged_text(value: &Value) -> String {
     if text.len() <= 160 { text } else { format!("{}… ({} bytes)", beginning(&text, 120), text.len()) }
 }
 
+/// An error for the record: whole, or its beginning and size when it is large.
+pub(crate) fn kept_text(text: String) -> String {
+    if text.len() <= KEPT_BYTES {
+        text
+    } else {
+        format!("{}… ({} bytes)", beginning(&text, 1024), text.len())
+    }
+}
+
+/// A name that somebody outside made up: at most 100 characters of it.
+pub(crate) fn short_name(name: &str) -> String {
+    match name.char_indices().nth(100) {
+        Some((end, _)) => format!("{}…", beginning(name, end)),
+        None => name.to_owned(),
+    }
+}
+
 fn beginning(text: &str, bytes: usize) -> &str {
     let end = (0..=bytes.min(text.len())).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
     &text[..end]
@@ -348,6 +365,15 @@ mod tests {
         };
         assert_eq!(finished("cancelled by a person"), "cancelled by a person");
         assert_eq!(finished("the agent was stopped"), "cancelled: the agent was stopped");
+    }
+
+    #[test]
+    fn what_is_large_is_kept_as_its_beginning() {
+        assert_eq!(kept_text("a".repeat(KEPT_BYTES)).len(), KEPT_BYTES);
+        let long = kept_text("ä".repeat(KEPT_BYTES));
+        assert_eq!(long, format!("{}… ({} bytes)", "ä".repeat(512), 2 * KEPT_BYTES));
+        assert_eq!(short_name(&"ä".repeat(100)), "ä".repeat(100));
+        assert_eq!(short_name(&"ä".repeat(101)), "ä".repeat(100) + "…");
     }
 
     #[test]

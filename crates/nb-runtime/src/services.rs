@@ -129,7 +129,14 @@ pub trait Notifier: Send + Sync {
 /// Values of secrets.
 pub trait Secrets: Send + Sync {
     /// The value of the secret with that name.
-    fn value(&self, name: &str) -> Option<String>;
+    ///
+    /// # Errors
+    /// A sentence: why there is none that can be used, and what to do.
+    fn read(&self, name: &str) -> Result<String, String>;
+    /// The same, where it does not matter why there is none.
+    fn value(&self, name: &str) -> Option<String> {
+        self.read(name).ok()
+    }
     /// The value of a variable of the daemon's environment.
     fn variable(&self, name: &str) -> Option<String>;
 }

@@ -9,6 +9,7 @@ use nb_spec::Code;
 use nb_spec::permission::{FILES_READ, UNSANDBOXED};
 use serde_json::{Value, json};
 use tokio::runtime::Handle;
+use tokio::task::JoinHandle;
 
 use crate::ability::{self, Caller, Reply};
 use crate::engine::RunContext;
@@ -42,7 +43,7 @@ pub(crate) async fn call_tool(
         // A file system may take its time.
         let run = Arc::clone(run);
         let opening = tokio::task::spawn_blocking(move || folders(&run));
-        opening.await.map_err(|error| RunError::Internal(error.to_string()))??
+        joined(opening).await??
     } else {
         Vec::new()
     };
@@ -72,9 +73,9 @@ pub(crate) async fn call_tool(
             }
         })
     });
-    let finished = worker.await.map_err(|error| RunError::Internal(error.to_string()))?;
-    let finished =
-        finished.map_err(|error| RunError::Internal(format!("tool `{tool}` does not compile: {error}")))?;
+    let finished = joined(worker)
+        .await?
+        .map_err(|error| RunError::Internal(format!("tool `{tool}` does not compile: {error}")))?;
     if let Some(message) = log.missing() {
         run.record(&RunEvent::Log { level: "print".to_owned(), message })?;
     }
@@ -103,6 +104,14 @@ pub(crate) async fn call_tool(
         waiting_ms: usage.waiting.as_secs_f64() * 1e3,
     })?;
     result
+}
+
+/// What a thread of the blocking pool gave. A panic in it goes on here: it ends the run.
+async fn joined<T>(task: JoinHandle<T>) -> Result<T, RunError> {
+    task.await.map_err(|error| match error.try_into_panic() {
+        Ok(panic) => std::panic::resume_unwind(panic),
+        Err(error) => RunError::Internal(error.to_string()),
+    })
 }
 
 fn may_leave_the_sandbox(run: &RunContext, tool: &str) -> Result<(), RunError> {

@@ -6,6 +6,7 @@ mod abilities;
 mod chains;
 mod common;
 mod docs;
+mod faults;
 mod logs;
 mod models;
 mod record;

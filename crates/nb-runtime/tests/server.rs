@@ -16,10 +16,18 @@ pub struct Server {
 impl Server {
     /// Answers each request with what `answer` makes of it; never, where that is nothing.
     pub async fn answering(answer: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
-        Self::answering_with(move |request| answer(request).map(String::into_bytes)).await
+        Self::serving(move |request| answer(request).map(String::into_bytes), false).await
     }
 
-    async fn answering_with(answer: impl Fn(&str) -> Option<Vec<u8>> + Send + Sync + 'static) -> Self {
+    /// Begins to answer each request, and then leaves the connection open.
+    pub async fn beginning(answer: impl Fn(&str) -> Option<String> + Send + Sync + 'static) -> Self {
+        Self::serving(move |request| answer(request).map(String::into_bytes), true).await
+    }
+
+    async fn serving(
+        answer: impl Fn(&str) -> Option<Vec<u8>> + Send + Sync + 'static,
+        stays_open: bool,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let server = Self { port, requests: Arc::default(), asked: Arc::default() };
@@ -31,9 +39,12 @@ impl Server {
                     let Some(request) = read_request(&mut stream).await else { return };
                     requests.lock().unwrap().push(request.clone());
                     asked.notify_one();
-                    match answer(&request) {
-                        Some(answer) => drop(stream.write_all(&answer).await),
-                        None => std::future::pending().await,
+                    let answer = answer(&request);
+                    if let Some(answer) = &answer {
+                        let _ = stream.write_all(answer).await;
+                    }
+                    if stays_open || answer.is_none() {
+                        std::future::pending().await
                     }
                 });
             }
@@ -44,7 +55,7 @@ impl Server {
     /// Answers each request with a 200 and this body, which need not be text.
     pub async fn answering_bytes(body: &'static [u8]) -> Self {
         let head = format!("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: {}\r\n\r\n", body.len());
-        Self::answering_with(move |_| Some([head.as_bytes(), body].concat())).await
+        Self::serving(move |_| Some([head.as_bytes(), body].concat()), false).await
     }
 
     pub fn host(&self) -> String {

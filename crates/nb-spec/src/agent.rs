@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::cartridge::ProviderSection;
 use crate::chain::{self, Callable};
 use crate::document::Document;
 use crate::files::Files;
@@ -46,6 +47,11 @@ pub struct Agent {
 }
 
 impl Agent {
+    /// Which model speaks for it, when one does.
+    pub fn provider(&self) -> Option<&ProviderSection> {
+        self.cartridge.as_ref()?.provider()
+    }
+
     /// Loads and checks everything. On failure all problems are reported together.
     pub fn load(files: &Files, strictness: Strictness) -> Result<Self, Problems> {
         let mut problems = Problems::default();

@@ -169,6 +169,43 @@ fn unknown<'k>(
         .collect()
 }
 
+/// Where providers are told how many tokens an answer may have.
+const MOST_TOKENS: [&[&str]; 7] = [
+    &["max_tokens"],
+    &["max_completion_tokens"],
+    &["maxTokens"],
+    &["generationConfig", "maxOutputTokens"],
+    &["generationConfig", "max_output_tokens"],
+    &["generation_config", "max_output_tokens"],
+    &["options", "num_predict"],
+];
+
+impl ProviderSection {
+    /// The most tokens that an answer may have, when the settings say it as a number.
+    pub fn most_tokens(&self) -> Option<u64> {
+        MOST_TOKENS.into_iter().filter_map(|path| self.setting(path)?.as_u64()).max()
+    }
+
+    /// The setting that says how many tokens an answer may have, such as `provider.settings.max_tokens`; the usual one of
+    /// the provider where none does.
+    pub fn most_tokens_setting(&self) -> String {
+        let usual: &[&str] = match self.id.as_str() {
+            "google" => &["generationConfig", "maxOutputTokens"],
+            "ollama" => &["options", "num_predict"],
+            _ => &["max_tokens"],
+        };
+        let set = MOST_TOKENS.into_iter().find(|path| self.setting(path).is_some());
+        format!("provider.settings.{}", set.unwrap_or(usual).join("."))
+    }
+
+    fn setting(&self, path: &[&str]) -> Option<&Value> {
+        let (first, rest) = path.split_first()?;
+        rest.iter()
+            .try_fold(self.settings.get(*first)?, |value, key| value.get(key))
+            .filter(|value| !value.is_null())
+    }
+}
+
 fn collect(path: &str, value: &Value, found: &mut Vec<Reference>) {
     match value {
         Value::String(text) => found.extend(
@@ -284,6 +321,29 @@ mod tests {
         assert_eq!(unknown("provider: {id: later, credentials: {adress: a}, options: {timeot: 1}}\n"), []);
         for id in PROVIDERS {
             assert!(credentials_of(id).is_some(), "{id}");
+        }
+    }
+
+    #[test]
+    fn the_most_tokens_of_an_answer_are_found_where_each_provider_has_them() {
+        for (id, settings, most, setting) in [
+            ("openai", "{max_tokens: 5, max_completion_tokens: 7}", Some(7), "max_tokens"),
+            ("openai", "{max_completion_tokens: 7}", Some(7), "max_completion_tokens"),
+            ("anthropic", "{max_tokens: ENV/MOST}", None, "max_tokens"),
+            (
+                "google",
+                "{generationConfig: {maxOutputTokens: 9}}",
+                Some(9),
+                "generationConfig.maxOutputTokens",
+            ),
+            ("google", "{max_tokens: null}", None, "generationConfig.maxOutputTokens"),
+            ("ollama", "{options: {num_predict: -1}}", None, "options.num_predict"),
+            ("ollama", "{}", None, "options.num_predict"),
+        ] {
+            let text = format!("provider: {{id: {id}, settings: {settings}}}\n");
+            let section = read(&text).unwrap().provider.unwrap();
+            let found = (section.most_tokens(), section.most_tokens_setting());
+            assert_eq!(found, (most, format!("provider.settings.{setting}")), "{text}");
         }
     }
 

@@ -13,9 +13,6 @@ use crate::problem::Problems;
 /// Where a cartridge is found that the manifest does not name.
 const USUAL: [&str; 2] = ["cartridge.yml", "cartridge.yaml"];
 
-/// Credentials that are no secrets: where the provider is, and how it is spoken to.
-const PLAIN: [&str; 6] = ["address", "anthropic-version", "project-id", "region", "service", "version"];
-
 /// A cartridge in a package.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PackedCartridge {
@@ -35,10 +32,8 @@ impl PackedCartridge {
     }
 }
 
-/// Whether a credential is a secret, and not a plain word such as an address.
-pub fn is_secret(credential: &str) -> bool {
-    !PLAIN.contains(&credential.replace('_', "-").as_str())
-}
+/// The credentials that nobody but their owner may know.
+const KEYS: [&str; 3] = ["access-token", "api-key", "file-contents"];
 
 /// Finds the cartridge that the manifest names, or the one at the usual place.
 pub(crate) fn find(
@@ -155,12 +150,8 @@ impl Check<'_> {
         for (key, value) in &section.credentials {
             let Some(text) = value.as_str().filter(|text| !text.is_empty()) else { continue };
             let plain = key.replace('_', "-");
-            // The path of a file is no secret.
-            if known.contains(&plain.as_str())
-                && is_secret(key)
-                && plain != "file-path"
-                && variable_name(text).is_none()
-            {
+            let is_key = KEYS.contains(&plain.as_str()) && known.contains(&plain.as_str());
+            if is_key && variable_name(text).is_none() {
                 let path = format!("provider.credentials.{key}");
                 let message =
                     format!("`{path}` is written out: everyone who gets the package gets it; write ENV/NAME");
@@ -184,9 +175,7 @@ impl Check<'_> {
                     "`{path}` is ENV/{name}, the secret {name} of the agent, which the manifest does not list under `secrets`"
                 );
                 self.unless_installed(problems, &path, message);
-            } else if let Some(wide) = asked.iter().find(|asked| asked.scope.is_none())
-                && reference.path.strip_prefix("credentials.").is_none_or(is_secret)
-            {
+            } else if let Some(wide) = asked.iter().find(|asked| asked.scope.is_none()) {
                 let message = format!(
                     "the secret {name} goes only to a host that is granted by name: ask for `{wide}:HOST` in place of `{wide}`"
                 );

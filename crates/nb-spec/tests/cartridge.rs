@@ -103,9 +103,11 @@ fn who_asks_for_a_model_is_told_what_it_needs() {
     assert_eq!(warnings(&none), [format!("manifest.yaml:3: warning: {needed}")]);
     let cartridge = "provider:\n  id: openai\n  credentials: {access-token: ENV/KEY, address: ENV/PLACE}\n";
     let wide = load("permissions: [llm.query]\nsecrets: [KEY, PLACE]\n", &[("cartridge.yml", cartridge)]);
-    let narrow = "cartridge.yml:3: warning: the secret KEY goes only to a host that is granted by name: ask for \
-                  `llm.query:HOST` in place of `llm.query`";
-    assert_eq!(warnings(&wide), [narrow]);
+    // An address leaves the machine as a key does.
+    let narrow = ["KEY", "PLACE"].map(|name| {
+        format!("cartridge.yml:3: warning: the secret {name} goes only to a host that is granted by name: ask for `llm.query:HOST` in place of `llm.query`")
+    });
+    assert_eq!(warnings(&wide), narrow);
     let named = load(
         "permissions: ['llm.query:a.example']\nsecrets: [KEY, PLACE]\n",
         &[("cartridge.yml", cartridge)],

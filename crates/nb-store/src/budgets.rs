@@ -1,13 +1,14 @@
 //! What agents spend on language models, by day, and what they may spend.
 //!
-//! A request takes an estimate from the budget before it is made, and gives it back for what it really took. What a
-//! crash leaves in between stays counted: the provider may have counted it as well.
+//! A request sets an estimate aside before it is made, and gives it back for what it really took. What is set aside
+//! belongs to requests that are under way; when none is, as at the opening of the store, it counts as spent: the provider
+//! may have counted it as well.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::agents::agent_key;
-use crate::db::{Table, encode};
+use crate::db::{Db, Table, encode};
 use crate::keys::{Key, trailing_number};
 use crate::{Store, StoreError};
 
@@ -55,6 +56,16 @@ impl Budget {
         };
         reached(spent.tokens, self.tokens) || reached(spent.nano_usd, self.nano_usd)
     }
+
+    /// Whether a request with this estimate has to wait for those under way: they have set something aside, and all
+    /// together is over either limit.
+    fn is_held(&self, row: &SpendingRow, estimate: Spending) -> bool {
+        let whole = row.total().plus(estimate);
+        let over =
+            |held: u64, whole: u64, limit: Option<u64>| held > 0 && limit.is_some_and(|limit| whole > limit);
+        over(row.reserved.tokens, whole.tokens, self.tokens)
+            || over(row.reserved.nano_usd, whole.nano_usd, self.nano_usd)
+    }
 }
 
 /// What an agent spent on one day.
@@ -62,7 +73,7 @@ impl Budget {
 pub struct SpendingRow {
     /// By requests that have ended.
     pub spent: Spending,
-    /// Estimates of requests that have not ended, or that a crash ended.
+    /// Estimates of requests that have not ended.
     pub reserved: Spending,
     /// Whether its owner was told that the budget is nearly spent.
     pub warned: bool,
@@ -73,15 +84,23 @@ impl SpendingRow {
     pub fn total(&self) -> Spending {
         self.spent.plus(self.reserved)
     }
+
+    /// Puts what a request took in place of what was set aside for it.
+    fn settle(&mut self, reserved: Spending, spent: Spending) {
+        self.reserved = self.reserved.minus(reserved);
+        self.spent = self.spent.plus(spent);
+    }
 }
 
 /// Whether a request may be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reserved {
-    /// It may, and its estimate is taken.
+    /// It may, and its estimate is set aside.
     Taken,
-    /// The budget of the day is spent; nothing was taken.
-    Refused(SpendingRow),
+    /// The budget of the day is spent; nothing was set aside.
+    Spent(SpendingRow),
+    /// With what is set aside for requests under way it would be over the budget; nothing was set aside.
+    Held(SpendingRow),
 }
 
 /// The end of a request: its part of the record, and what it took.
@@ -107,8 +126,9 @@ pub struct Settlement<'a> {
 const NEARLY: u64 = 8;
 
 impl Store {
-    /// Takes an estimate from the budget of a day, unless the budget is spent already. Of two that ask at once, the
-    /// second sees what the first has taken. It counts after a crash once it is committed.
+    /// Sets an estimate aside, unless the budget of the day is spent, or is too small for this beside what is set aside
+    /// already. One request alone may go over what is left; of two at once, the second sees what the first has set
+    /// aside. It counts after a crash once it is committed.
     ///
     /// # Errors
     /// A name that cannot be a key, [`StoreError::Io`] or [`StoreError::Corrupt`].
@@ -122,8 +142,11 @@ impl Store {
         let key = day_key(agent, day)?;
         self.db().transact("reserve a part of a budget", |tx| {
             let mut row: SpendingRow = tx.row(Table::Spending, &key)?.unwrap_or_default();
-            if budget.is_reached(row.total(), 10) {
-                return Ok(Reserved::Refused(row));
+            if budget.is_reached(row.spent, 10) {
+                return Ok(Reserved::Spent(row));
+            }
+            if budget.is_held(&row, estimate) {
+                return Ok(Reserved::Held(row));
             }
             row.reserved = row.reserved.plus(estimate);
             tx.put_row(Table::Spending, &key, &row)?;
@@ -142,8 +165,7 @@ impl Store {
         let written = self.append_by(settlement.run_id, |event_key| {
             self.db().transact("record a model's message", |tx| {
                 let mut row: SpendingRow = tx.row(Table::Spending, &key)?.unwrap_or_default();
-                row.reserved = row.reserved.minus(settlement.reserved);
-                row.spent = row.spent.plus(settlement.spent);
+                row.settle(settlement.reserved, settlement.spent);
                 let is_news = !row.warned && settlement.budget.is_reached(row.spent, NEARLY);
                 row.warned |= is_news;
                 tx.put_row(Table::Spending, &key, &row)?;
@@ -152,6 +174,19 @@ impl Store {
             })
         });
         written.map(|(_, news)| news)
+    }
+
+    /// Counts what was set aside for a request as spent: nobody will say what it took.
+    ///
+    /// # Errors
+    /// As [`Store::reserve_spending`].
+    pub fn spend_reserved(&self, agent: &str, day: u64, reserved: Spending) -> Result<(), StoreError> {
+        let key = day_key(agent, day)?;
+        self.db().transact("count a request that came to nothing", |tx| {
+            let mut row: SpendingRow = tx.row(Table::Spending, &key)?.unwrap_or_default();
+            row.settle(reserved, reserved);
+            tx.put_row(Table::Spending, &key, &row)
+        })
     }
 
     /// What an agent spent on a day.
@@ -182,6 +217,19 @@ impl Store {
             tx.remove(Table::Spending, key).map(drop)
         })
     }
+}
+
+/// Counts everything that is set aside as spent: no request is under way when the store is opened.
+pub(crate) fn spend_all_reserved(db: &Db) -> Result<(), StoreError> {
+    for key in db.all_keys(Table::Spending) {
+        let key = key?;
+        let Some(mut row) = db.row::<SpendingRow>(Table::Spending, &key)? else { continue };
+        if row.reserved != Spending::default() {
+            row.settle(row.reserved, row.reserved);
+            db.transact("count what a crash left set aside", |tx| tx.put_row(Table::Spending, &key, &row))?;
+        }
+    }
+    Ok(())
 }
 
 fn day_key(agent: &str, day: u64) -> Result<Key, StoreError> {

@@ -9,6 +9,7 @@ use chrono::{DateTime, Utc};
 use tokio::sync::watch;
 
 use crate::StoreError;
+use crate::budgets::spend_all_reserved;
 use crate::commit::Committer;
 use crate::db::{Db, Table};
 use crate::lock::FolderLock;
@@ -48,6 +49,7 @@ impl Store {
         let lock = FolderLock::take(dir)?;
         let db = Arc::new(Db::open(dir)?);
         schema::settle(&db, dir, now)?;
+        spend_all_reserved(&db)?;
         let committer = Committer::start(db.clone(), dir)?;
         committer.commit_blocking()?;
         sync_folder(dir)?;

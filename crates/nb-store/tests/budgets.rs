@@ -42,12 +42,18 @@ fn with_a_run() -> (tempfile::TempDir, Store) {
 fn two_requests_at_once_do_not_both_pass_by_a_budget() {
     let (_dir, store) = with_a_run();
     settle(&store, tokens(0), tokens(900));
-    assert_eq!(reserve(&store, 200), Reserved::Taken, "what is left is enough to begin");
+    assert_eq!(reserve(&store, 200), Reserved::Taken, "one alone may go over what is left");
     let now = SpendingRow { spent: tokens(900), reserved: tokens(200), warned: true };
-    assert_eq!(reserve(&store, 1), Reserved::Refused(now));
+    assert_eq!(reserve(&store, 1), Reserved::Held(now));
     settle(&store, tokens(200), tokens(50));
-    assert_eq!(reserve(&store, 1), Reserved::Taken, "what was not needed is given back");
-    assert_eq!(store.spending("hello", DAY).unwrap().spent, tokens(950));
+    assert_eq!(reserve(&store, 20), Reserved::Taken, "what was not needed is given back");
+    assert_eq!(
+        reserve(&store, 31),
+        Reserved::Held(SpendingRow { spent: tokens(950), reserved: tokens(20), warned: true })
+    );
+    assert_eq!(reserve(&store, 30), Reserved::Taken, "two that fit together pass");
+    settle(&store, tokens(50), tokens(50));
+    assert!(matches!(reserve(&store, 1), Reserved::Spent(row) if row.spent == tokens(1000)));
     let other_day = store.reserve_spending("hello", DAY + 1, tokens(1), BUDGET).unwrap();
     assert_eq!(other_day, Reserved::Taken);
 }
@@ -56,7 +62,13 @@ fn two_requests_at_once_do_not_both_pass_by_a_budget() {
 fn money_counts_like_tokens() {
     let (_dir, store) = with_a_run();
     settle(&store, tokens(0), Spending { tokens: 1, nano_usd: 500 });
-    assert!(matches!(reserve(&store, 1), Reserved::Refused(_)));
+    assert!(matches!(reserve(&store, 1), Reserved::Spent(_)));
+    let cents = |nano_usd| {
+        store.reserve_spending("hello", DAY + 1, Spending { tokens: 1, nano_usd }, BUDGET).unwrap()
+    };
+    assert_eq!(cents(300), Reserved::Taken);
+    assert!(matches!(cents(201), Reserved::Held(_)));
+    assert_eq!(cents(200), Reserved::Taken);
     let free = Budget { tokens: Some(1000), nano_usd: None };
     assert_eq!(store.reserve_spending("hello", DAY, tokens(1), free).unwrap(), Reserved::Taken);
 }
@@ -99,8 +111,23 @@ fn what_a_crash_left_reserved_stays_counted() {
     store.commit_blocking().unwrap();
     drop(store);
     let store = open(dir.path());
-    assert_eq!(store.spending("hello", DAY).unwrap().total(), tokens(1000));
-    assert!(matches!(reserve(&store, 1), Reserved::Refused(_)));
+    assert_eq!(store.spending("hello", DAY).unwrap().spent, tokens(1000));
+    assert!(matches!(reserve(&store, 1), Reserved::Spent(_)));
+}
+
+#[test]
+fn nothing_waits_for_a_request_that_a_crash_ended() {
+    let (dir, store) = with_a_run();
+    reserve(&store, 500);
+    store.commit_blocking().unwrap();
+    drop(store);
+    let store = open(dir.path());
+    assert_eq!(reserve(&store, 600), Reserved::Taken, "it is alone");
+    store.spend_reserved("hello", DAY, tokens(600)).unwrap();
+    assert_eq!(
+        store.spending("hello", DAY).unwrap(),
+        SpendingRow { spent: tokens(1100), ..SpendingRow::default() }
+    );
 }
 
 #[test]

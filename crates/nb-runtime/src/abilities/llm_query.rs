@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::asks_model::AsksModel;
 use crate::ability::AbilityCall;
-use crate::models::{begin, talk};
+use crate::models::{answer_to, begin};
 
 pub(super) struct LlmQuery;
 
@@ -38,7 +38,6 @@ impl AsksModel for LlmQuery {
         let Args { prompt, system } = super::parse(args)?;
         let turns = vec![Turn::User(as_text(&prompt))];
         let (model, chat) = begin(call, Self::NAME, system, turns)?;
-        let said = talk(call.run, &model, chat, 0).await?;
-        Ok(Value::String(said.text))
+        answer_to(call.run, &model, chat).await.map(Value::String)
     }
 }

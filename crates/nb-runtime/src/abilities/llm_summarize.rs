@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::asks_model::AsksModel;
 use crate::ability::AbilityCall;
-use crate::models::{begin, talk};
+use crate::models::{answer_to, begin};
 
 pub(super) struct LlmSummarize;
 
@@ -38,8 +38,7 @@ impl AsksModel for LlmSummarize {
         let Args { text, words } = super::parse(args)?;
         let turns = vec![Turn::User(request(&as_text(&text), words))];
         let (model, chat) = begin(call, Self::NAME, None, turns)?;
-        let said = talk(call.run, &model, chat, 0).await?;
-        Ok(Value::String(said.text))
+        answer_to(call.run, &model, chat).await.map(Value::String)
     }
 }
 

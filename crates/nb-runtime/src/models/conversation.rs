@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 use nb_provider::{Arguments, Call, Chat, Message, Stop, Tool, ToolResult, Turn, Usage};
+use nb_spec::ProviderSection;
 use nb_spec::condition::as_text;
 use serde_json::{Value, json};
 
@@ -11,7 +12,7 @@ use super::Model;
 use super::request::ask;
 use crate::engine::RunContext;
 use crate::error::RunError;
-use crate::record::RunEvent;
+use crate::record::{RunEvent, kept_text, short_name};
 use crate::tool_run::call_tool;
 
 /// The most calls of one answer that are carried out. No model of today asks for so many; a broken one may.
@@ -22,6 +23,8 @@ const MAX_CALLS: usize = 64;
 pub(crate) struct Said {
     pub text: String,
     pub stop: Option<Stop>,
+    /// The provider's own word for that.
+    pub stop_reason: Option<String>,
     /// The model that said it, in its own words.
     pub model: String,
     pub usage: Usage,
@@ -59,6 +62,7 @@ pub(crate) async fn talk(
             said.model = answer.model.as_deref().map_or_else(|| model.name(), |name| model.told(name));
             said.text = answer.text;
             said.stop = answer.stop;
+            said.stop_reason = answer.stop_reason;
             return Ok(said);
         }
         said.rounds += 1;
@@ -69,6 +73,32 @@ pub(crate) async fn talk(
             chat = without_tools(chat);
         }
     }
+}
+
+/// Asks once, and gives the text. One that was cut off is given as well, and the record says so.
+///
+/// # Errors
+/// A sentence; also when the provider withheld the answer, or a part of it.
+pub(crate) async fn answer_to(run: &Arc<RunContext>, model: &Model, chat: Chat) -> Result<String, String> {
+    let said = talk(run, model, chat, 0).await?;
+    match said.stop {
+        Some(Stop::Filtered) => {
+            let word = said.stop_reason.map(|word| format!(" ({})", short_name(&word))).unwrap_or_default();
+            let provider = model.provider().id();
+            return Err(format!("{provider} withheld the answer, or a part of it{word}; ask in other words"));
+        }
+        Some(Stop::Length) => {
+            let setting =
+                run.agent.spec.provider().map(ProviderSection::most_tokens_setting).unwrap_or_default();
+            let message = format!(
+                "the answer is cut off: it has all the tokens that it may have; {setting} raises that"
+            );
+            let event = RunEvent::Log { level: "info".to_owned(), message };
+            run.record(&event).map_err(|error| error.to_string())?;
+        }
+        _ => {}
+    }
+    Ok(said.text)
 }
 
 /// Carries out the calls of one answer side by side; the results stand in the order of the calls.
@@ -121,21 +151,24 @@ async fn call_one(
 
 /// A call that is not carried out: on record, and told to the model.
 fn refuse(run: &RunContext, tool: &str, reason: String) -> Result<Result<String, String>, String> {
-    let message = format!("the model's call of `{tool}` is not carried out: {reason}");
-    let event = RunEvent::Log { level: "info".to_owned(), message };
+    let message = format!("the model's call of `{}` is not carried out: {reason}", short_name(tool));
+    let event = RunEvent::Log { level: "info".to_owned(), message: kept_text(message) };
     run.record(&event).map_err(|error| error.to_string())?;
     Ok(Err(reason))
 }
 
 /// The conversation for a last answer. Some providers refuse calls and results in a conversation without tools, so what
-/// the tools gave stands as text behind what was asked.
+/// the model said and the tools gave stands as text behind what was asked.
 fn without_tools(chat: Chat) -> Chat {
     let mut turns: Vec<Turn> = Vec::new();
     let mut found: Vec<Value> = Vec::new();
     let mut calls: Vec<Call> = Vec::new();
     for turn in chat.turns {
         match turn {
-            Turn::Model(Message { calls: called, .. }) if !called.is_empty() => calls = called,
+            Turn::Model(Message { text, calls: called, .. }) if !called.is_empty() => {
+                calls = called;
+                found.extend((!text.is_empty()).then(|| json!({"said": text})));
+            }
             Turn::Results(results) => found.extend(results.into_iter().map(|result| {
                 let call = calls.iter().find(|call| call.id == result.id);
                 let arguments = call.map(|call| call.arguments.to_value()).unwrap_or_default();
@@ -145,7 +178,7 @@ fn without_tools(chat: Chat) -> Chat {
             other => turns.push(other),
         }
     }
-    let mut text = "What the tools gave, as JSON, a line each:".to_owned();
+    let mut text = "What you said and the tools gave, as JSON, a line each:".to_owned();
     found.iter().for_each(|line| text += &format!("\n{line}"));
     text += "\nNo more tools can be called. Answer with what there is.";
     match turns.last_mut() {
@@ -160,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn for_a_last_answer_what_the_tools_gave_stands_as_text() {
+    fn for_a_last_answer_what_was_said_and_what_the_tools_gave_stand_as_text() {
         let call = |id: &str, city: &str| Call {
             id: id.to_owned(),
             name: "weather".to_owned(),
@@ -172,7 +205,8 @@ mod tests {
             content: content.to_owned(),
             is_error,
         };
-        let message = Message { calls: vec![call("1", "Rome"), call("2", "Oslo")], ..Message::default() };
+        let calls = vec![call("1", "Rome"), call("2", "Oslo")];
+        let message = Message { text: "I look.".to_owned(), calls, ..Message::default() };
         let chat = Chat {
             turns: vec![
                 Turn::User("Weather?".to_owned()),
@@ -182,7 +216,8 @@ mod tests {
             tools: vec![Tool { name: "weather".to_owned(), description: String::new(), parameters: None }],
             ..Chat::default()
         };
-        let expected = "Weather?\n\nWhat the tools gave, as JSON, a line each:\n\
+        let expected = "Weather?\n\nWhat you said and the tools gave, as JSON, a line each:\n\
+            {\"said\":\"I look.\"}\n\
             {\"tool\":\"weather\",\"arguments\":{\"city\":\"Rome\"},\"result\":\"21\"}\n\
             {\"tool\":\"weather\",\"arguments\":{\"city\":\"Oslo\"},\"error\":\"no such city\"}\n\
             No more tools can be called. Answer with what there is.";

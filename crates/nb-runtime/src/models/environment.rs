@@ -5,11 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chrono::{DateTime, Utc};
-use nb_egress::HostPattern;
+use nb_egress::{HostPattern, Mask, SecretValue};
 use nb_provider::{Environment, Variable};
 use nb_spec::permission::{Permission, SECRET_USE};
 
-use super::mask::Mask;
 use crate::installed::Installed;
 use crate::policy::{Decision, Scopes, decide};
 use crate::services::{Secrets, Services, World};
@@ -26,8 +25,10 @@ pub(crate) struct Surroundings {
     agent: String,
     listed: Vec<String>,
     granted: Vec<String>,
-    /// Where secrets may go: what a person granted by name.
-    hosts: Vec<HostPattern>,
+    /// The ability that asks.
+    ability: String,
+    /// The hosts that a person granted by name: secrets go to these alone. None: any host may be asked, without them.
+    hosts: Option<Vec<HostPattern>>,
     /// The variables that the cartridge names; others are asked for by the provider itself.
     named: BTreeSet<String>,
     /// Files of the package.
@@ -40,18 +41,23 @@ pub(crate) struct Surroundings {
 /// What the provider was made of.
 #[derive(Default)]
 struct Read {
-    secrets: BTreeMap<String, Option<String>>,
+    secrets: BTreeMap<String, String>,
     files: Vec<(String, Vec<u8>)>,
 }
 
 impl Surroundings {
-    pub(crate) fn new(agent: &Installed, services: &Services, hosts: Vec<HostPattern>) -> Self {
-        let packed = agent.spec.cartridge.as_ref();
-        let section = packed.and_then(|packed| packed.provider());
+    pub(crate) fn new(
+        agent: &Installed,
+        services: &Services,
+        ability: &str,
+        hosts: Option<Vec<HostPattern>>,
+    ) -> Self {
+        let (packed, section) = (agent.spec.cartridge.as_ref(), agent.spec.provider());
         Self {
             agent: agent.name().to_owned(),
             listed: agent.spec.manifest.secrets.clone(),
             granted: granted_secrets(agent),
+            ability: ability.to_owned(),
             hosts,
             named: section
                 .into_iter()
@@ -68,13 +74,13 @@ impl Surroundings {
     /// Whether every value and file is still what it was when it was read.
     pub(crate) fn is_current(&self) -> bool {
         let read = self.read();
-        read.secrets.iter().all(|(name, value)| self.secrets.value(name) == *value)
+        read.secrets.iter().all(|(name, value)| self.secrets.read(name).as_ref() == Ok(value))
             && read.files.iter().all(|(path, bytes)| read_file(path).is_ok_and(|now| now == *bytes))
     }
 
-    /// Hides the values that were read.
+    /// Hides what was read.
     pub(crate) fn mask(&self) -> Mask {
-        Mask::new(self.read().secrets.values().flatten().cloned())
+        Mask::new(&self.hidden())
     }
 
     fn read(&self) -> MutexGuard<'_, Read> {
@@ -111,21 +117,22 @@ impl Environment for Surroundings {
                 self.agent
             ));
         }
-        let value = self.secrets.value(name);
+        let value = self.secrets.read(name)?;
+        let Some(hosts) = self.hosts.clone() else {
+            let ability = &self.ability;
+            return Err(format!(
+                "secret {name} goes only to a host that was granted by name; the manifest has to ask for `{ability}:HOST` in place of `{ability}`"
+            ));
+        };
         self.read().secrets.insert(name.to_owned(), value.clone());
-        match value {
-            Some(value) => Ok(Some(Variable { value, hosts: Some(self.hosts.clone()) })),
-            None => Err(format!(
-                "secret {name} has no value that can be used; put it where the daemon keeps its secrets"
-            )),
-        }
+        Ok(Some(Variable { value, hosts: Some(hosts) }))
     }
 
     fn file(&self, path: &str) -> Result<Vec<u8>, String> {
         if let Some(bytes) = self.files.get(path) {
             return Ok(bytes.clone());
         }
-        let is_secret = self.read().secrets.values().any(|value| value.as_deref() == Some(path));
+        let is_secret = self.read().secrets.values().any(|value| value == path);
         if !path.starts_with('/') {
             return Err("there is no such file in the package".to_owned());
         }
@@ -138,6 +145,16 @@ impl Environment for Surroundings {
         let bytes = read_file(path)?;
         self.read().files.push((path.to_owned(), bytes.clone()));
         Ok(bytes)
+    }
+
+    fn hosts(&self) -> Option<Vec<HostPattern>> {
+        self.hosts.clone()
+    }
+
+    fn hidden(&self) -> Vec<SecretValue> {
+        let read = self.read();
+        let files = read.files.iter().map(|(_, bytes)| String::from_utf8_lossy(bytes).trim().to_owned());
+        read.secrets.values().cloned().chain(files).map(SecretValue::from).collect()
     }
 
     fn now(&self) -> DateTime<Utc> {
@@ -161,4 +178,60 @@ fn read_file(path: &str) -> Result<Vec<u8>, String> {
         return Err(format!("it has more than {MAX_FILE_BYTES} bytes"));
     }
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::services::RealWorld;
+
+    struct Kept(BTreeMap<String, String>);
+
+    impl Secrets for Kept {
+        fn read(&self, name: &str) -> Result<String, String> {
+            self.0.get(name).cloned().ok_or_else(|| "it is not there".to_owned())
+        }
+
+        fn variable(&self, _name: &str) -> Option<String> {
+            None
+        }
+    }
+
+    #[test]
+    fn the_hosts_are_those_that_were_granted_and_what_was_read_is_hidden() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("account.json").display().to_string();
+        std::fs::write(&path, "the text of a key file\n").unwrap();
+        let secrets = [("KEY", "value-of-a-key"), ("FILE", path.as_str()), ("OTHER", "never-read")];
+        let names = secrets.map(|(name, _)| name.to_owned());
+        let kept = secrets.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let surroundings = |hosts: Option<Vec<HostPattern>>| Surroundings {
+            agent: "a".to_owned(),
+            listed: names.to_vec(),
+            granted: names.to_vec(),
+            ability: "llm.query".to_owned(),
+            hosts,
+            named: names.iter().cloned().collect(),
+            files: BTreeMap::new(),
+            secrets: Arc::new(Kept(kept.clone().collect())),
+            world: Arc::new(RealWorld),
+            read: Mutex::default(),
+        };
+        let granted = vec!["api.example.com".parse().unwrap()];
+        let limited = surroundings(Some(granted.clone()));
+        assert_eq!(limited.hosts(), Some(granted));
+        limited.variable("KEY").unwrap();
+        limited.variable("FILE").unwrap();
+        limited.file(&path).unwrap();
+        let told = Mask::new(&limited.hidden())
+            .text(&format!("value-of-a-key, {path}, [the text of a key file], never-read"));
+        assert_eq!(told, "***, ***, [***], never-read");
+
+        let any = surroundings(None);
+        assert_eq!(any.hosts(), None);
+        assert!(
+            any.variable("KEY")
+                .is_err_and(|told| told.contains("goes only to a host that was granted by name"))
+        );
+    }
 }

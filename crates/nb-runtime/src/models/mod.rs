@@ -1,14 +1,13 @@
 //! The language model of an agent: made from its cartridge, and asked for a run.
 //!
 //! - `provider.rs`: the provider of an installed agent, made once and kept. [`environment`]: what surrounds it here, where
-//!   a variable is a secret of the agent; `mask`: no value of these is told.
+//!   a variable is a secret of the agent, whose value is not told.
 //! - `request.rs`: one request, within the budget and on record. [`message`]: what the record says of it.
 //! - `conversation.rs`: requests and calls of tools until there is an answer.
 //! - [`prices`]: what the operator says that models cost.
 
 mod conversation;
 pub(crate) mod environment;
-mod mask;
 pub mod message;
 pub mod prices;
 mod provider;
@@ -18,7 +17,7 @@ use nb_provider::{Chat, Turn};
 
 use crate::ability::AbilityCall;
 
-pub(crate) use conversation::{Said, talk};
+pub(crate) use conversation::{Said, answer_to, talk};
 pub(crate) use provider::{Model, Providers};
 
 /// The model of the agent that calls an ability, and a conversation that begins as its cartridge says. `system` stands in

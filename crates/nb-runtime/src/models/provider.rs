@@ -3,15 +3,13 @@
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use nb_egress::HostPattern;
-use nb_provider::{Environment, ErrorKind, Prices, Provider, ProviderError, ProviderId};
+use nb_egress::{HostPattern, Mask};
+use nb_provider::{ErrorKind, Prices, Provider, ProviderError, ProviderId};
 use nb_spec::ProviderSection;
 use nb_spec::cartridge::variable_name;
-use nb_spec::packed::is_secret;
 use serde_json::Value;
 
 use super::environment::Surroundings;
-use super::mask::Mask;
 use crate::installed::Installed;
 use crate::policy::Scopes;
 use crate::services::Services;
@@ -79,8 +77,7 @@ impl Installed {
     /// # Errors
     /// A sentence: there is no model, or it may not be used as the cartridge says.
     pub(crate) fn model(&self, services: &Services, ability: &str, scopes: &Scopes) -> Result<Model, String> {
-        let packed = self.spec.cartridge.as_ref();
-        let section = packed.and_then(|packed| packed.provider()).ok_or_else(|| {
+        let section = self.spec.provider().ok_or_else(|| {
             format!(
                 "{} has no model; add a cartridge (cartridge.yml) with a `provider` to its package",
                 self.name()
@@ -106,25 +103,14 @@ impl Installed {
     ) -> Result<(Provider, Arc<Surroundings>), String> {
         refuse_options(section)?;
         let hosts = hosts(scopes)?;
-        let surroundings = Arc::new(Surroundings::new(self, services, hosts.clone()));
-        // A grant for all hosts names none.
-        if *scopes == Scopes::Unlimited {
-            let is_sent = |path: &str| path.strip_prefix("credentials.").is_none_or(is_secret);
-            if let Some(sent) = section.references().into_iter().find(|found| is_sent(&found.path)) {
-                // Which of them is missing is told first: the secret, its grant, its value.
-                surroundings.variable(&sent.name)?;
-                return Err(format!(
-                    "secret {} goes only to a host that was granted by name; the manifest has to ask for `{ability}:HOST` in place of `{ability}`",
-                    sent.name
-                ));
-            }
-        }
+        let surroundings = Arc::new(Surroundings::new(self, services, ability, hosts.clone()));
         let provider = Provider::new(section, Arc::clone(&surroundings) as Arc<_>, services.egress.clone())
             .map_err(|error| surroundings.mask().text(&in_words(&error)))?;
-        if let (Scopes::Limited(granted), Some(address)) = (scopes, provider.address())
+        if let (Some(hosts), Some(address)) = (hosts, provider.address())
             && !hosts.iter().any(|host| host.matches(address))
         {
             let place = surroundings.mask().text(address.as_str());
+            let granted: Vec<String> = hosts.iter().map(HostPattern::to_string).collect();
             return Err(format!(
                 "{} is asked at {place}, and `{ability}` was granted for {} only",
                 provider.id(),
@@ -138,7 +124,7 @@ impl Installed {
     pub(crate) fn model_problem(&self, services: &Services) -> Option<String> {
         let packed = self.spec.cartridge.as_ref()?;
         let section = without_variables(packed.provider()?)?;
-        let nothing = Arc::new(Surroundings::new(self, services, Vec::new()));
+        let nothing = Arc::new(Surroundings::new(self, services, "", None));
         let error = Provider::new(&section, nothing, services.egress.clone()).err()?;
         let is_of_the_section = matches!(error.kind, ErrorKind::Setup | ErrorKind::Request);
         is_of_the_section.then(|| format!("{}: {}", packed.file, in_words(&error)))
@@ -150,15 +136,16 @@ fn ready(provider: &Provider, surroundings: &Surroundings, services: &Services) 
     Model { provider: provider.clone(), prices, mask: surroundings.mask() }
 }
 
-fn hosts(scopes: &Scopes) -> Result<Vec<HostPattern>, String> {
-    match scopes {
-        Scopes::Unlimited => Ok(Vec::new()),
-        Scopes::Limited(scopes) => scopes
-            .iter()
-            .map(|scope| scope.parse::<HostPattern>().map_err(|error| error.to_string()))
-            .collect(),
-    }
+/// The hosts that a person granted by name. None: any host was granted, and so none by its name.
+fn hosts(scopes: &Scopes) -> Result<Option<Vec<HostPattern>>, String> {
+    let Scopes::Limited(scopes) = scopes else { return Ok(None) };
+    let parse = |scope: &String| scope.parse::<HostPattern>().map_err(|error| error.to_string());
+    scopes.iter().map(parse).collect::<Result<_, _>>().map(Some)
 }
+
+/// Credentials that say where the provider is and how it is spoken to: without them, it can be told whether the rest is
+/// right.
+const PLAIN: [&str; 6] = ["address", "anthropic-version", "project-id", "region", "service", "version"];
 
 /// An option is not sent, but a transcript may stand in it: there a secret would become what the model says.
 fn refuse_options(section: &ProviderSection) -> Result<(), String> {
@@ -192,7 +179,8 @@ fn without_variables(section: &ProviderSection) -> Option<ProviderSection> {
     {
         return None;
     }
-    section.credentials.retain(|key, value| is_secret(key) || !names_one(value));
+    let is_plain = |key: &str| PLAIN.contains(&key.replace('_', "-").as_str());
+    section.credentials.retain(|key, value| !is_plain(key) || !names_one(value));
     for (_, value) in section.credentials.iter_mut().filter(|(_, value)| names_one(value)) {
         *value = Value::String(SOMETHING.to_owned());
     }

@@ -2,14 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use nb_provider::{Answer, Chat, Delta, ErrorKind, Listener, ProviderError, Turn, Usage};
+use nb_provider::{Answer, Call, Chat, Delta, ErrorKind, Listener, ProviderError, Turn, Usage};
 use serde_json::{Value, json};
 
 use super::Model;
 use super::message::ModelMessage;
 use crate::budget::{reserve, settle};
 use crate::engine::RunContext;
-use crate::record::{RunEvent, kept};
+use crate::record::{RunEvent, kept, kept_text, short_name};
 
 /// An answer with what it took.
 pub(super) struct Answered {
@@ -31,10 +31,10 @@ enum Failure {
 /// # Errors
 /// A sentence; what had come by then is on record.
 pub(super) async fn ask(run: &RunContext, model: &Model, chat: &Chat) -> Result<Answered, String> {
-    let asked = characters(chat);
-    let reservation = reserve(run, model, quarter(asked)).await?;
+    let prompt = quarter(characters(chat));
+    let reservation = reserve(run, model, prompt).await?;
     let begun = Instant::now();
-    let mut heard = Heard { run, model, text: String::new(), thought: String::new() };
+    let mut heard = Heard { run, model, prompt, lost: 0, text: String::new(), thought: String::new() };
     let result = tokio::select! {
         result = model.provider().ask(chat, true, &mut heard) => result.map_err(Failure::Provider),
         // Dropping the request closes its connection.
@@ -51,19 +51,21 @@ pub(super) async fn ask(run: &RunContext, model: &Model, chat: &Chat) -> Result<
             let mut answer = error.received.take().map(|answer| *answer).unwrap_or_default();
             answer.request_id = answer.request_id.or(error.request_id.clone());
             // The text stands beside the error.
-            (answer, Some(model.error(&error)), has_spent)
+            (answer, Some(kept_text(model.error(&error))), has_spent)
         }
     };
-    let estimate = Usage { input: quarter(asked), output: quarter(said(&answer)), cached: 0 };
-    let (usage, estimated) = match answer.usage {
+    let estimate = Usage { input: prompt, output: quarter(said(&answer)), cached: 0 };
+    let (mut usage, mut estimated) = match answer.usage {
         Some(usage) => (usage, false),
         None if has_spent => (estimate, true),
         None => (Usage::default(), false),
     };
+    usage.input = usage.input.saturating_add(heard.lost);
+    estimated |= heard.lost > 0;
     let usd = model.prices.map(|prices| prices.cost(usage));
     let ms = begun.elapsed().as_secs_f64() * 1e3;
     let message = message(model, &answer, Took { usage, estimated, usd, ms }, error.clone());
-    settle(run, model, &reservation, message).map_err(|error| error.to_string())?;
+    settle(run, model, reservation, message).map_err(|error| error.to_string())?;
     match error {
         Some(error) => Err(error),
         None => Ok(Answered { answer, usage, estimated, usd }),
@@ -74,6 +76,10 @@ pub(super) async fn ask(run: &RunContext, model: &Model, chat: &Chat) -> Result<
 struct Heard<'a> {
     run: &'a RunContext,
     model: &'a Model,
+    /// The tokens of the request.
+    prompt: u64,
+    /// Those of requests that failed, may have been counted, and were sent again.
+    lost: u64,
     text: String,
     thought: String,
 }
@@ -89,8 +95,11 @@ impl Listener for Heard<'_> {
     fn again(&mut self, failed: &ProviderError, wait: Duration) -> Result<(), String> {
         // Each one that is sent leaves the machine, and counts.
         self.run.count_outside_call()?;
+        if may_have_spent(failed) {
+            self.lost = self.lost.saturating_add(self.prompt);
+        }
         let failed = self.model.told(&failed.to_string());
-        let message = format!("{failed}; asking again in {:.1} s", wait.as_secs_f64());
+        let message = format!("{}; asking again in {:.1} s", kept_text(failed), wait.as_secs_f64());
         let event = RunEvent::Log { level: "info".to_owned(), message };
         self.run.record(&event).map_err(|error| error.to_string())
     }
@@ -106,22 +115,31 @@ struct Took {
 fn message(model: &Model, answer: &Answer, took: Took, error: Option<String>) -> ModelMessage {
     ModelMessage {
         provider: model.provider().id(),
-        model: answer.model.as_deref().map_or_else(|| model.name(), |name| model.told(name)),
+        model: short_name(&answer.model.as_deref().map_or_else(|| model.name(), |name| model.told(name))),
         thought: match answer.thinking.as_str() {
             "" => Value::Null,
             thought => kept(&json!(thought)),
         },
         said: kept(&Value::String(answer.text.clone())),
-        calls: if answer.calls.is_empty() { Value::Null } else { kept(&json!(answer.calls)) },
+        calls: calls(&answer.calls),
         stop: answer.stop,
-        stop_reason: answer.stop_reason.clone(),
+        stop_reason: answer.stop_reason.as_deref().map(short_name),
         usage: took.usage,
         estimated: took.estimated,
         usd: took.usd,
-        request_id: answer.request_id.clone(),
+        request_id: answer.request_id.as_deref().map(short_name),
         error,
         ms: took.ms,
     }
+}
+
+fn calls(calls: &[Call]) -> Value {
+    if calls.is_empty() {
+        return Value::Null;
+    }
+    let mut shown = calls.to_vec();
+    shown.iter_mut().for_each(|call| call.name = short_name(&call.name));
+    kept(&json!(shown))
 }
 
 /// Whether the provider may have counted tokens. One that refused, or was not reached, has not.

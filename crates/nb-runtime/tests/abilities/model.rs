@@ -1,6 +1,7 @@
 //! The abilities that ask the agent's model.
 
 use nb_runtime::Target;
+use nb_runtime::record::RunEvent;
 use serde_json::{Value, json};
 
 use crate::common::{Home, agent};
@@ -35,6 +36,27 @@ async fn llm_summarize_asks_for_a_summary_of_what_is_marked_as_data() {
     with_a_model(&home, "llm.summarize", turns);
     assert_eq!(say(&home, "llm.summarize", json!({"text": "Long.", "words": 20})).await, Ok(json!("Short.")));
     assert_eq!(say(&home, "llm.summarize", json!({"text": "Long."})).await, Ok(json!("Some.")));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn llm_query_and_llm_summarize_give_no_part_of_an_answer_for_the_whole_unsaid() {
+    let home = Home::new();
+    for (ability, args) in [("llm.query", json!({"prompt": "p"})), ("llm.summarize", json!({"text": "p"}))] {
+        with_a_model(&home, ability, "[{answer: I, stop: content_filter}]");
+        let error = say(&home, ability, args.clone()).await.unwrap_err();
+        let told = format!(
+            "{ability}: scripted withheld the answer, or a part of it (content_filter); ask in other words"
+        );
+        assert!(error.contains(&told), "{error}");
+
+        with_a_model(&home, ability, "[{answer: Half an, stop: length}]");
+        let params = json!({"ability": ability, "args": args});
+        let row = home.run("m", Target::Tool("call".to_owned()), params).await;
+        assert_eq!(row.output, Some(json!("Half an")));
+        let told = "the answer is cut off: it has all the tokens that it may have; provider.settings.max_tokens raises that";
+        let line = RunEvent::Log { level: "info".to_owned(), message: told.to_owned() };
+        assert!(home.record(&row.id).contains(&line), "{:?}", home.record(&row.id));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread")]

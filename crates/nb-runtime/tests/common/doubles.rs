@@ -55,8 +55,9 @@ impl Vault {
 }
 
 impl Secrets for Vault {
-    fn value(&self, name: &str) -> Option<String> {
-        self.0.lock().unwrap().get(name).cloned()
+    fn read(&self, name: &str) -> Result<String, String> {
+        let found = self.0.lock().unwrap().get(name).cloned();
+        found.ok_or_else(|| format!("secret {name} is not in the vault"))
     }
 
     fn variable(&self, name: &str) -> Option<String> {

@@ -63,7 +63,18 @@ impl Home {
 
     /// What a new start of the daemon finds: the same store and agents, nothing at work.
     pub fn restarted(&self) -> Self {
-        let engine = Engine::new(self.engine.services().clone());
+        self.with(self.engine.services().clone())
+    }
+
+    /// What a start of the daemon finds after a crash: what is on disk now, and the same agents.
+    pub fn after_a_crash(&self) -> Self {
+        let dir = Arc::new(crash::copy_of(self.dir.path()));
+        let store = Store::open(dir.path(), at("00:00:00")).unwrap();
+        Self { dir, ..self.with(Services { store, ..self.engine.services().clone() }) }
+    }
+
+    fn with(&self, services: Services) -> Self {
+        let engine = Engine::new(services);
         for entry in self.engine.agents().all() {
             engine.agents().insert(entry);
         }

@@ -50,6 +50,32 @@ fn completion(text: &str) -> Option<String> {
     answer("200 OK", &body.to_string())
 }
 
+/// The same agent, whose model streams.
+fn openai_streaming(server: &Server) -> AgentBuilder {
+    let cartridge = format!(
+        "provider:\n  id: openai\n  credentials: {{address: 'http://{}', access-token: ENV/KEY}}\n  \
+         settings: {{model: gpt-4o}}\n",
+        server.host()
+    );
+    openai(server, &format!("llm.query:{}", server.host())).file("cartridge.yml", cartridge)
+}
+
+/// What OpenAI streams: these pieces, and then a reason to stop, unless it is empty.
+fn streamed(pieces: &[&str], stop: &str) -> Option<String> {
+    let choice = |delta: Value, stop: Option<&str>| {
+        let choice = json!({"index": 0, "delta": delta, "finish_reason": stop});
+        format!("data: {}\n\n", json!({"id": "chatcmpl-1", "model": "gpt-4o-2024", "choices": [choice]}))
+    };
+    let mut text =
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n".to_owned();
+    pieces.iter().for_each(|piece| text += &choice(json!({"content": piece}), None));
+    if !stop.is_empty() {
+        text += &choice(json!({}), Some(stop));
+        text += "data: [DONE]\n\n";
+    }
+    Some(text)
+}
+
 fn answer(status: &str, body: &str) -> Option<String> {
     let length = body.len();
     Some(format!(

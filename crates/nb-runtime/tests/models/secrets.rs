@@ -1,9 +1,11 @@
 //! What a cartridge may use, where it may go, and that nobody is told.
 
+use std::time::Duration;
+
 use serde_json::json;
 
-use super::{KEY, answer, completion, openai, run};
-use crate::common::{Home, agent};
+use super::{KEY, answer, completion, messages, openai, openai_streaming, run, streamed};
+use crate::common::{Home, agent, task};
 use crate::server::Server;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -19,7 +21,7 @@ async fn a_variable_of_a_cartridge_is_a_secret_that_was_listed_and_granted_and_i
         assert!(error.starts_with(&format!("llm.query: openai: {expected}")), "{error}");
     };
     openai(&server, &permission).install(&home);
-    begins("secret KEY has no value that can be used; put it where").await;
+    begins("secret KEY is not in the vault").await;
     openai(&server, &permission).granted(&[&permission]).install(&home);
     begins("permission `secret.use:KEY` was not granted to m; install it again and grant it").await;
     openai(&server, &permission).set("secrets", json!([])).install(&home);
@@ -42,7 +44,7 @@ async fn a_key_and_a_question_go_only_to_a_host_that_was_granted_by_name() {
     home.vault.keep("KEY", KEY);
     openai(&server, "llm.query").install(&home);
     let (result, _) = run(&home).await;
-    let told = "llm.query: secret KEY goes only to a host that was granted by name; the manifest has to ask for \
+    let told = "llm.query: openai: secret KEY goes only to a host that was granted by name; the manifest has to ask for \
                 `llm.query:HOST` in place of `llm.query`";
     assert_eq!(result, Err(told.to_owned()));
     openai(&server, "llm.query:api.example.com").install(&home);
@@ -59,6 +61,86 @@ async fn a_key_and_a_question_go_only_to_a_host_that_was_granted_by_name() {
     let error = run(&home).await.0.unwrap_err();
     assert!(error.contains("openai is asked at https://api.openai.com/, and"), "{error}");
     assert!(server.requests().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_permission_without_a_host_sends_no_secret_wherever_it_stands() {
+    let server = Server::answering(|_| completion("Hello")).await;
+    let home = Home::new();
+    home.vault.keep("KEY", KEY);
+    home.vault.keep("GOOGLE_APPLICATION_CREDENTIALS", "/dev/null");
+    let host = server.host();
+    for section in [
+        format!("{{id: anthropic, credentials: {{address: 'http://{host}', api-key: a, anthropic-version: ENV/KEY}}, settings: {{model: a}}}}"),
+        format!("{{id: openai, credentials: {{address: 'http://{host}', access-token: a, version: ENV/KEY}}, settings: {{model: a}}}}"),
+        "{id: openai, credentials: {address: ENV/KEY, access-token: a}, settings: {model: a}}".to_owned(),
+        "{id: google, credentials: {service: vertex-ai-api, region: ENV/KEY}, options: {model: a}}".to_owned(),
+        "{id: google, credentials: {service: vertex-ai-api, region: a, project-id: ENV/KEY}, options: {model: a}}".to_owned(),
+        "{id: google, credentials: {service: vertex-ai-api, region: us-central1}, options: {model: a}}".to_owned(),
+        format!("{{id: openai, credentials: {{address: 'http://{host}', access-token: a}}, settings: {{model: a, stop: [ENV/KEY]}}}}"),
+    ] {
+        openai(&server, "llm.query")
+            .set("secrets", json!(["KEY", "GOOGLE_APPLICATION_CREDENTIALS"]))
+            .file("cartridge.yml", format!("provider: {section}\n"))
+            .install(&home);
+        let error = run(&home).await.0.unwrap_err();
+        let told = "goes only to a host that was granted by name; the manifest has to ask for `llm.query:HOST`";
+        assert!(error.contains(told), "{section}: {error}");
+    }
+    assert!(server.requests().is_empty());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_answer_that_repeats_a_secret_tells_it() {
+    const USER: &str = "user+s3cret/of~settings";
+    let logged = crate::logs::capture();
+    let server = Server::answering(|request| {
+        if request.contains(r#""stream":true"#) {
+            return streamed(&["The key is sk-s3", "cret/Value and you are user+s3cret", "/of~settings."], "stop");
+        }
+        let call = json!({"id": USER, "type": "function", "function": {"name": USER, "arguments": format!("{{\"a\": \"{USER}\"}}")}});
+        let said = json!({"role": "assistant", "content": format!("{KEY} {USER}"), "reasoning_content": USER, "tool_calls": [call]});
+        let body = json!({"id": USER, "model": USER, "choices": [{"index": 0, "message": said, "finish_reason": USER}]});
+        answer("200 OK", &body.to_string()).map(|answer| answer.replace("req_1", USER))
+    })
+    .await;
+    let home = Home::new();
+    home.vault.keep("KEY", KEY);
+    home.vault.keep("USER", USER);
+    let host = server.host();
+    for stream in [true, false] {
+        openai(&server, &format!("llm.query:{host}"))
+            .set("secrets", json!(["KEY", "USER"]))
+            .file("cartridge.yml", format!("provider: {{id: openai, credentials: {{address: 'http://{host}', access-token: ENV/KEY}}, settings: {{model: a, user: ENV/USER, stream: {stream}}}}}\n"))
+            .install(&home);
+        let (result, record) = run(&home).await;
+        let said = result.unwrap();
+        assert!(said.as_str().is_some_and(|said| said.contains("***")), "{said}");
+        let kept = format!("{said} {record:?}");
+        assert!(!kept.contains(KEY) && !kept.contains(USER), "stream: {stream}: {kept}");
+    }
+    assert!(!logged().contains(USER));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_had_come_of_a_cancelled_answer_tells_no_secret() {
+    let server = Server::beginning(|_| streamed(&["The key is sk-s3", "cret/Value. "], "")).await;
+    let home = Home::new();
+    home.vault.keep("KEY", KEY);
+    openai_streaming(&server).install(&home);
+    for wait in [10, 100, 1000, 10_000] {
+        let run = home.start("m", task("c"), json!({})).await;
+        server.asked.notified().await;
+        tokio::time::sleep(Duration::from_millis(wait)).await;
+        home.engine.cancel(&run, nb_runtime::engine::BY_A_PERSON);
+        home.end_of(&run).await;
+        let record = home.record(&run);
+        assert!(!format!("{record:?}").contains(KEY), "{record:?}");
+        if messages(&record).remove(0).said == "The key is ***. " {
+            return;
+        }
+    }
+    panic!("nothing was heard of the answer");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -79,6 +79,20 @@ async fn a_tool_that_the_agent_does_not_have_is_told_before_anything_is_asked() 
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_name_that_a_model_makes_up_is_bounded_on_record_and_in_the_log() {
+    let home = Home::new();
+    let name = "x".repeat(20_000);
+    let turns = format!("[{{when: Hello, calls: [{{name: {name}}}]}}, {{answer: Sorry.}}]");
+    with_tools(&turns, "rounds: 2").install(&home);
+    let (result, record) = run(&home).await;
+    assert_eq!(result.unwrap()["text"], "Sorry.");
+    let short = "x".repeat(100) + "…";
+    assert_eq!(messages(&record)[0].calls[0]["name"], json!(short));
+    assert!(logged(&record)[0].contains(&format!("the model's call of `{short}` is not carried out")));
+    assert!(!serde_json::to_string(&record).unwrap().contains(&name));
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn every_request_of_a_conversation_counts_as_a_call_that_leaves_the_machine() {
     let home = Home::new();
     with_tools("[{calls: [{name: weather, arguments: {city: Rome}}]}]", "rounds: 9")
