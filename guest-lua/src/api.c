@@ -66,6 +66,27 @@ static int finish(lua_State *L, const char *ability) {
   return invoke(L, ability, strlen(ability));
 }
 
+/*
+ * Refuses what a function would not look at, and so lose. None of them is a method: with a `:` it is its table that is
+ * one too many.
+ */
+[[gnu::noinline]] static void at_most(lua_State *L, int count, const char *what) {
+  int given = lua_gettop(L);
+  while (given > count && lua_isnil(L, given)) given--;
+  if (given <= count) return;
+  lua_Debug called;
+  lua_getstack(L, 0, &called);
+  lua_getinfo(L, "n", &called);
+  luaL_argerror(L, strcmp(called.namewhat, "method") == 0 ? 1 : count + 1, what);
+}
+
+/* Asks with the table at 1, whose fields the host checks. */
+[[gnu::noinline]] static int invoke_with_table(lua_State *L, const char *ability) {
+  text_clear(&args);
+  json_encode(L, 1, &args);
+  return invoke(L, ability, strlen(ability));
+}
+
 /* ---- nb ---- */
 
 /* nb.call(ability, args) */
@@ -73,43 +94,32 @@ static int call(lua_State *L) {
   size_t len;
   const char *ability = luaL_checklstring(L, 1, &len);
   luaL_argcheck(L, utf8_valid_prefix(ability, len) == len, 1, "the ability's name is not UTF-8");
+  if (!lua_isnoneornil(L, 2)) luaL_checktype(L, 2, LUA_TTABLE);
+  at_most(L, 2, "it takes only an ability and a table");
   text_clear(&args);
-  if (lua_isnoneornil(L, 2)) {
-    text_put(L, &args, "{}", 2);
-  } else {
-    luaL_checktype(L, 2, LUA_TTABLE);
-    json_encode(L, 2, &args);
-  }
+  if (lua_isnoneornil(L, 2)) text_put(L, &args, "{}", 2);
+  else json_encode(L, 2, &args);
   return invoke(L, ability, len);
 }
 
 /* nb.time(): seconds since 1970-01-01 UTC, with a fraction */
 static int now(lua_State *L) {
+  at_most(L, 0, "it takes nothing");
   lua_pushnumber(L, (lua_Number)guest_now_ns() / 1e9);
   return 1;
 }
 
 /* nb.notify(title, body, priority) or nb.notify{title=…, body=…, priority=…} */
 static int notify(lua_State *L) {
-  static const char *const keys[] = {"title", "body", "priority"};
   if (lua_istable(L, 1)) {
-    lua_settop(L, 1);
-    for (int i = 0; i < 3; i++) {
-      int type = lua_getfield(L, 1, keys[i]);
-      if (i == 0 && type == LUA_TNIL) return luaL_argerror(L, 1, "the field `title` is missing");
-      if (type != LUA_TNIL && !lua_isstring(L, -1)) {
-        return luaL_argerror(L, 1, lua_pushfstring(L, "the field `%s` must be a string, not a %s", keys[i], luaL_typename(L, -1)));
-      }
-    }
-    lua_remove(L, 1);
-  } else {
-    lua_settop(L, 3);
+    at_most(L, 1, "it takes only one table");
+    return invoke_with_table(L, "notify.user");
   }
   begin(L);
   put_string(L, "title", 1);
-  for (int i = 1; i < 3; i++) {
-    if (!lua_isnil(L, i + 1)) put_string(L, keys[i], i + 1);
-  }
+  if (!lua_isnoneornil(L, 2)) put_string(L, "body", 2);
+  if (!lua_isnoneornil(L, 3)) put_string(L, "priority", 3);
+  at_most(L, 3, "it takes only a title, a body and a priority");
   return finish(L, "notify.user");
 }
 
@@ -119,6 +129,7 @@ static int kv_get(lua_State *L) {
   begin(L);
   put_literal(L, "op", "get");
   put_string(L, "key", 1);
+  at_most(L, 1, "it takes only a key");
   return finish(L, "kv.read");
 }
 
@@ -126,6 +137,7 @@ static int kv_list(lua_State *L) {
   begin(L);
   put_literal(L, "op", "list");
   if (!lua_isnoneornil(L, 1)) put_string(L, "prefix", 1);
+  at_most(L, 1, "it takes only a prefix");
   return finish(L, "kv.read");
 }
 
@@ -135,6 +147,7 @@ static int kv_set(lua_State *L) {
   put_literal(L, "op", "set");
   put_string(L, "key", 1);
   put_value(L, "value", 2);
+  at_most(L, 2, "it takes only a key and a value");
   return finish(L, "kv.write");
 }
 
@@ -142,11 +155,13 @@ static int kv_delete(lua_State *L) {
   begin(L);
   put_literal(L, "op", "delete");
   put_string(L, "key", 1);
+  at_most(L, 1, "it takes only a key");
   return finish(L, "kv.write");
 }
 
 static int kv_increment(lua_State *L) {
   luaL_checkstring(L, 1);
+  at_most(L, 2, "it takes only a key and a number");
   lua_settop(L, 2);
   if (lua_isnil(L, 2)) {
     lua_pushinteger(L, 1);
@@ -168,6 +183,7 @@ static int kv_compare_and_set(lua_State *L) {
   put_string(L, "key", 1);
   put_value(L, "expected", 2);
   put_value(L, "value", 3);
+  at_most(L, 3, "it takes only a key, the expected value and the new one");
   return finish(L, "kv.write");
 }
 
@@ -176,20 +192,24 @@ static int kv_compare_and_set(lua_State *L) {
 /* nb.http.fetch(url) or nb.http.fetch{method=…, url=…, headers=…, body=…, timeout_ms=…} */
 static int http_fetch(lua_State *L) {
   if (lua_istable(L, 1)) {
-    text_clear(&args);
-    json_encode(L, 1, &args);
-    return invoke(L, "http.fetch", strlen("http.fetch"));
+    at_most(L, 1, "it takes only one table");
+    return invoke_with_table(L, "http.fetch");
   }
   begin(L);
   put_string(L, "url", 1);
+  at_most(L, 1, "it takes only an address, or one table with `url`, `method` and the like");
   return finish(L, "http.fetch");
 }
 
+/* A table is logged as JSON, unless it has a text of its own. */
 static int log_message(lua_State *L, const char *ability) {
   luaL_checkany(L, 1);
-  luaL_tolstring(L, 1, NULL);
+  at_most(L, 1, "it takes only a message");
+  bool as_json = lua_istable(L, 1) && luaL_getmetafield(L, 1, "__tostring") == LUA_TNIL;
+  if (!as_json) luaL_tolstring(L, 1, NULL);
   begin(L);
-  put_string(L, "message", -1);
+  if (as_json) put_value(L, "message", 1);
+  else put_string(L, "message", -1);
   return finish(L, ability);
 }
 
@@ -201,6 +221,7 @@ static int event_publish(lua_State *L) {
   begin(L);
   put_string(L, "name", 1);
   if (!lua_isnoneornil(L, 2)) put_value(L, "data", 2);
+  at_most(L, 2, "it takes only a name and data");
   return finish(L, "event.publish");
 }
 

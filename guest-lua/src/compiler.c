@@ -8,6 +8,9 @@
 static char fennel_source[] = {
 #embed "fennel.lua"
 };
+static char places_source[] = {
+#embed "places.lua"
+};
 static char compiler_source[] = {
 #embed "compiler.lua"
 };
@@ -43,6 +46,9 @@ static int load_fennel(lua_State *L) {
   lua_pushvalue(L, 1);
   lua_setupvalue(L, -2, 1);
   lua_call(L, 0, 1);
+  load_embedded(L, places_source, sizeof places_source, "=places");
+  lua_pushvalue(L, -2);
+  lua_call(L, 1, 0);
   return 1;
 }
 
@@ -96,6 +102,7 @@ void compiler_push_view(lua_State *L) {
 /* All states are made: the texts are of no more use. */
 void compiler_forget_sources(void) {
   memset(fennel_source, 0, sizeof fennel_source);
+  memset(places_source, 0, sizeof places_source);
   memset(compiler_source, 0, sizeof compiler_source);
 }
 

@@ -98,7 +98,11 @@ static int collect_garbage(lua_State *L) {
 
 static bool seeded = false;
 
-/* Upvalues: the library's random, the library's randomseed. */
+/* The library's own. They run in place of ours, whose first upvalue is theirs, so that their errors name the function
+ * that the script called. */
+static lua_CFunction library_random, library_randomseed;
+
+/* Upvalues: the library's state, the library's randomseed. */
 static int seeded_random(lua_State *L) {
   if (!seeded) {
     lua_pushvalue(L, lua_upvalueindex(2));
@@ -107,13 +111,10 @@ static int seeded_random(lua_State *L) {
     lua_call(L, 2, 0);
     seeded = true;
   }
-  lua_pushvalue(L, lua_upvalueindex(1));
-  lua_insert(L, 1);
-  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
-  return lua_gettop(L);
+  return library_random(L);
 }
 
-/* Upvalue: the library's randomseed. */
+/* Upvalue: the library's state. */
 static int seed_random(lua_State *L) {
   if (lua_isnoneornil(L, 1)) {
     lua_settop(L, 0);
@@ -121,10 +122,23 @@ static int seed_random(lua_State *L) {
     lua_pushinteger(L, (lua_Integer)nanobot_sandbox_host_random());
   }
   seeded = true;
-  lua_pushvalue(L, lua_upvalueindex(1));
-  lua_insert(L, 1);
-  lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
-  return lua_gettop(L);
+  return library_randomseed(L);
+}
+
+/* The table `math` is on top. */
+static void seed_by_the_run(lua_State *L) {
+  lua_getfield(L, -1, "random");
+  lua_getfield(L, -2, "randomseed");
+  library_random = lua_tocfunction(L, -2);
+  library_randomseed = lua_tocfunction(L, -1);
+  lua_getupvalue(L, -2, 1);
+  lua_pushvalue(L, -1);
+  lua_pushvalue(L, -3);
+  lua_pushcclosure(L, seeded_random, 2);
+  lua_setfield(L, -5, "random");
+  lua_pushcclosure(L, seed_random, 1);
+  lua_setfield(L, -4, "randomseed");
+  lua_pop(L, 2);
 }
 
 /* ---- all of them ---- */
@@ -163,13 +177,7 @@ static void restrict_libraries(lua_State *L) {
   lua_pop(L, 1);
 
   lua_getfield(L, -1, LUA_MATHLIBNAME);
-  lua_getfield(L, -1, "random");
-  lua_getfield(L, -2, "randomseed");
-  lua_pushcclosure(L, seeded_random, 2);
-  lua_getfield(L, -2, "randomseed");
-  lua_pushcclosure(L, seed_random, 1);
-  lua_setfield(L, -3, "randomseed");
-  lua_setfield(L, -2, "random");
+  seed_by_the_run(L);
   lua_pop(L, 2);
 }
 

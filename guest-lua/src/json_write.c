@@ -54,9 +54,10 @@ static void refuse_depth(lua_State *L, const Place *place, int depth) {
                 " levels, or in itself, cannot be written as JSON (at %s…)", lua_tostring(L, -1));
 }
 
-static void write_string(lua_State *L, const char *bytes, size_t len, Text *out, const Place *place) {
+/* False when it is not UTF-8. */
+static bool try_write_string(lua_State *L, const char *bytes, size_t len, Text *out) {
   static const char hex[] = "0123456789abcdef";
-  if (utf8_valid_prefix(bytes, len) != len) refuse(L, place, "a string that is not UTF-8");
+  if (utf8_valid_prefix(bytes, len) != len) return false;
   text_put(L, out, "\"", 1);
   size_t start = 0;
   for (size_t i = 0; i < len; i++) {
@@ -79,6 +80,11 @@ static void write_string(lua_State *L, const char *bytes, size_t len, Text *out,
   }
   text_put(L, out, bytes + start, len - start);
   text_put(L, out, "\"", 1);
+  return true;
+}
+
+static void write_string(lua_State *L, const char *bytes, size_t len, Text *out, const Place *place) {
+  if (!try_write_string(L, bytes, len, out)) refuse(L, place, "a string that is not UTF-8");
 }
 
 static void write_integer(lua_State *L, lua_Integer value, Text *out) {
@@ -168,10 +174,43 @@ static const char *push_quoted(lua_State *L, const char *text, size_t len) {
   return lua_pushfstring(L, "\"%s\"", quoted.at);
 }
 
+/* Pushes what a table is whose key is text that no object can have. */
+[[gnu::noinline]] static const char *push_bad_key(lua_State *L, const char *key, size_t len) {
+  return lua_pushfstring(L, "a table with the key %s, which is not UTF-8,", push_quoted(L, key, len));
+}
+
+/* Pushes how a key that is neither an integer nor a text is told. */
+static const char *push_other_key(lua_State *L, int key) {
+  switch (lua_type(L, key)) {
+    case LUA_TTABLE: return lua_pushliteral(L, "a table as a key");
+    case LUA_TFUNCTION: return lua_pushliteral(L, "a function as a key");
+    case LUA_TTHREAD: return lua_pushliteral(L, "a coroutine as a key");
+    default:
+      lua_pushfstring(L, "the key %s", luaL_tolstring(L, key, NULL));
+      lua_remove(L, -2);
+      return lua_tostring(L, -1);
+  }
+}
+
+/* Pushes the one of them that comes first as a text: a table has no order of its own. */
+[[gnu::noinline]] static const char *push_first_other_key(lua_State *L, int index) {
+  lua_pushnil(L); /* the first so far */
+  int first = lua_gettop(L);
+  lua_pushnil(L);
+  while (lua_next(L, index)) {
+    lua_pop(L, 1);
+    if (lua_isinteger(L, -1) || lua_type(L, -1) == LUA_TSTRING) continue;
+    const char *told = push_other_key(L, first + 1);
+    if (lua_isnil(L, first) || strcmp(told, lua_tostring(L, first)) < 0) lua_replace(L, first);
+    else lua_pop(L, 1);
+  }
+  return lua_tostring(L, first);
+}
+
 /* Pushes what a table is whose keys are neither 1 to n nor all texts, naming the key that is in the way. */
 static const char *push_misfit(lua_State *L, int index, const Keys *keys) {
-  luaL_checkstack(L, 6, "JSON");
-  if (keys->others > 0) return lua_pushliteral(L, "a key that is neither a string nor an integer");
+  luaL_checkstack(L, 8, "JSON");
+  if (keys->others > 0) return lua_pushfstring(L, "a table with %s", push_first_other_key(L, index));
   if (keys->texts > 0 && keys->integers > 0) {
     const char *text = push_quoted(L, keys->text, keys->text_len);
     return lua_pushfstring(L, "a table with both the key %I and the key %s", keys->least, text);
@@ -189,7 +228,7 @@ static const char *push_misfit(lua_State *L, int index, const Keys *keys) {
 static void refuse_keys(lua_State *L, int index, const Place *place, const Keys *keys) {
   static const char advice[] = "; an array has the keys 1 to n (`json.null` fills a gap), and an object has texts "
                                "(`tostring(key)` makes one of a number)";
-  refuse_with(L, place, push_misfit(L, index, keys), keys->others > 0 ? "" : advice);
+  refuse_with(L, place, push_misfit(L, index, keys), advice);
 }
 
 /* Raises an error that names the key when a table is no array. */
@@ -236,7 +275,7 @@ static void write_object(lua_State *L, int index, Text *out, const Place *place,
     if (lua_type(L, key) == LUA_TSTRING) {
       size_t len;
       here.key = lua_tolstring(L, key, &len);
-      write_string(L, here.key, len, out, place);
+      if (!try_write_string(L, here.key, len, out)) refuse(L, place, push_bad_key(L, here.key, len));
     } else {
       Keys keys = keys_of(L, index);
       refuse_keys(L, index, place, &keys);

@@ -8,8 +8,8 @@ use std::rc::Rc;
 use mlua::{Function, IntoLua, Lua, LuaString, Result, Value};
 use nb_sandbox::Host;
 
-use crate::arguments::{Arguments, type_name};
-use crate::failure::{Raised, plain, raise};
+use crate::arguments::Arguments;
+use crate::failure::{Raised, has_text, plain, raise};
 use crate::json::{self, ArrayMark, JsonError, ObjectWriter};
 
 /// The host, while a script runs.
@@ -53,45 +53,41 @@ fn call(api: &Api<'_>, lua: &Lua, arguments: &Arguments<'_>) -> Result<Value> {
     let Ok(ability) = ability.to_str() else {
         return Err(arguments.bad(1, "the ability's name is not UTF-8"));
     };
-    let args = if arguments.is_nil(2) {
-        "{}".to_owned()
-    } else {
+    if !arguments.is_nil(2) {
         arguments.table(2)?;
-        json::encode(&api.mark, arguments.get(2)).map_err(|error| raised(lua, error))?
-    };
-    api.invoke(lua, &ability, &args)
+    }
+    arguments.at_most(2, "it takes only an ability and a table")?;
+    if arguments.is_nil(2) {
+        return api.invoke(lua, &ability, "{}");
+    }
+    api.invoke_with_table(lua, &ability, arguments.get(2))
 }
 
 /// `nb.time()`: seconds since 1970-01-01 UTC, with a fraction
-fn time(api: &Api<'_>, _: &Lua, _: &Arguments<'_>) -> Result<Value> {
+fn time(api: &Api<'_>, _: &Lua, arguments: &Arguments<'_>) -> Result<Value> {
+    arguments.at_most(0, "it takes nothing")?;
     Ok(Value::Number(api.host.borrow_mut().now_ns() as f64 / 1e9))
 }
 
 /// `nb.notify(title, body, priority)` or `nb.notify{title=…, body=…, priority=…}`
 fn notify(api: &Api<'_>, lua: &Lua, arguments: &Arguments<'_>) -> Result<Value> {
-    let table = arguments.table(1).ok();
-    let mut members = Vec::new();
-    for (index, key) in ["title", "body", "priority"].into_iter().enumerate() {
-        let value = table.map_or_else(|| Ok(arguments.get(index + 1).clone()), |table| table.get(key))?;
-        if table.is_some() {
-            if index == 0 && value.is_nil() {
-                return Err(arguments.bad(1, "the field `title` is missing"));
-            }
-            if !matches!(value, Value::Nil | Value::String(_) | Value::Integer(_) | Value::Number(_)) {
-                let got = type_name(&value, false);
-                return Err(arguments.bad(1, &format!("the field `{key}` must be a string, not a {got}")));
-            }
-        }
-        if index == 0 || !value.is_nil() {
-            let text = arguments.string_of(index + 1, &value, false)?;
-            members.push((key, Value::String(text)));
+    if let table @ Value::Table(_) = arguments.get(1) {
+        arguments.at_most(1, "it takes only one table")?;
+        return api.invoke_with_table(lua, "notify.user", table);
+    }
+    let mut members = vec![("title", Value::String(arguments.string(1)?))];
+    for (position, key) in [(2, "body"), (3, "priority")] {
+        if !arguments.is_nil(position) {
+            members.push((key, Value::String(arguments.string(position)?)));
         }
     }
+    arguments.at_most(3, "it takes only a title, a body and a priority")?;
     api.request(lua, "notify.user", &members)
 }
 
 fn kv_get(api: &Api<'_>, lua: &Lua, arguments: &Arguments<'_>) -> Result<Value> {
     let key = Value::String(arguments.string(1)?);
+    arguments.at_most(1, "it takes only a key")?;
     api.request(lua, "kv.read", &[("op", word(lua, "get")?), ("key", key)])
 }
 
@@ -100,28 +96,32 @@ fn kv_list(api: &Api<'_>, lua: &Lua, arguments: &Arguments<'_>) -> Result<Value>
     if !arguments.is_nil(1) {
         members.push(("prefix", Value::String(arguments.string(1)?)));
     }
+    arguments.at_most(1, "it takes only a prefix")?;
     api.request(lua, "kv.read", &members)
 }
 
 fn kv_set(api: &Api<'_>, lua: &Lua, arguments: &Arguments<'_>) -> Result<Value> {
     let value = arguments.any(2)?.clone();
     let key = Value::String(arguments.string(1)?);
+    arguments.at_most(2, "it takes only a key and a value")?;
     api.request(lua, "kv.write", &[("op", word(lua, "set")?), ("key", key), ("value", value)])
 }
 
 fn kv_delete(api: &Api<'_>, lua: &Lua, arguments: &Arguments<'_>) -> Result<Value> {
     let key = Value::String(arguments.string(1)?);
+    arguments.at_most(1, "it takes only a key")?;
     api.request(lua, "kv.write", &[("op", word(lua, "delete")?), ("key", key)])
 }
 
 fn kv_increment(api: &Api<'_>, lua: &Lua, arguments: &Arguments<'_>) -> Result<Value> {
+    let key = Value::String(arguments.string(1)?);
+    arguments.at_most(2, "it takes only a key and a number")?;
     let by = if arguments.is_nil(2) {
         Value::Integer(1)
     } else {
         arguments.number(2)?;
         arguments.get(2).clone()
     };
-    let key = Value::String(arguments.string(1)?);
     api.request(lua, "kv.write", &[("op", word(lua, "increment")?), ("key", key), ("by", by)])
 }
 
@@ -135,26 +135,38 @@ fn kv_compare_and_set(api: &Api<'_>, lua: &Lua, arguments: &Arguments<'_>) -> Re
         ("expected", arguments.get(2).clone()),
         ("value", value),
     ];
+    arguments.at_most(3, "it takes only a key, the expected value and the new one")?;
     api.request(lua, "kv.write", &members)
 }
 
 /// `nb.http.fetch(url)` or `nb.http.fetch{method=…, url=…, headers=…, body=…, timeout_ms=…}`
 fn http_fetch(api: &Api<'_>, lua: &Lua, arguments: &Arguments<'_>) -> Result<Value> {
-    if let Value::Table(_) = arguments.get(1) {
-        let args = json::encode(&api.mark, arguments.get(1)).map_err(|error| raised(lua, error))?;
-        return api.invoke(lua, "http.fetch", &args);
+    if let table @ Value::Table(_) = arguments.get(1) {
+        arguments.at_most(1, "it takes only one table")?;
+        return api.invoke_with_table(lua, "http.fetch", table);
     }
-    api.request(lua, "http.fetch", &[("url", Value::String(arguments.string(1)?))])
+    let url = Value::String(arguments.string(1)?);
+    arguments.at_most(1, "it takes only an address, or one table with `url`, `method` and the like")?;
+    api.request(lua, "http.fetch", &[("url", url)])
 }
 
 fn log_info(api: &Api<'_>, lua: &Lua, arguments: &Arguments<'_>) -> Result<Value> {
-    let message = api.to_string(arguments.any(1)?)?;
-    api.request(lua, "log.info", &[("message", Value::String(message))])
+    log(api, lua, arguments, "log.info")
 }
 
 fn log_error(api: &Api<'_>, lua: &Lua, arguments: &Arguments<'_>) -> Result<Value> {
-    let message = api.to_string(arguments.any(1)?)?;
-    api.request(lua, "log.error", &[("message", Value::String(message))])
+    log(api, lua, arguments, "log.error")
+}
+
+/// A table is logged as JSON, unless it has a text of its own.
+fn log(api: &Api<'_>, lua: &Lua, arguments: &Arguments<'_>, ability: &str) -> Result<Value> {
+    let message = arguments.any(1)?;
+    arguments.at_most(1, "it takes only a message")?;
+    let message = match message {
+        Value::Table(table) if !has_text(table)? => message.clone(),
+        other => Value::String(api.to_string(other)?),
+    };
+    api.request(lua, ability, &[("message", message)])
 }
 
 fn event_publish(api: &Api<'_>, lua: &Lua, arguments: &Arguments<'_>) -> Result<Value> {
@@ -162,6 +174,7 @@ fn event_publish(api: &Api<'_>, lua: &Lua, arguments: &Arguments<'_>) -> Result<
     if !arguments.is_nil(2) {
         members.push(("data", arguments.get(2).clone()));
     }
+    arguments.at_most(2, "it takes only a name and data")?;
     api.request(lua, "event.publish", &members)
 }
 
@@ -191,6 +204,12 @@ impl Api<'_> {
             args.put(key, value).map_err(|error| raised(lua, error))?;
         }
         self.invoke(lua, ability, &args.finish())
+    }
+
+    /// Asks the host with a table, whose fields it checks.
+    fn invoke_with_table(&self, lua: &Lua, ability: &str, table: &Value) -> Result<Value> {
+        let args = json::encode(&self.mark, table).map_err(|error| raised(lua, error))?;
+        self.invoke(lua, ability, &args)
     }
 
     /// An answer of the host is a value, its refusal an error at the line of the script that asked.

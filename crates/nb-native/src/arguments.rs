@@ -36,6 +36,16 @@ impl<'a> Arguments<'a> {
         }
     }
 
+    /// Refuses what a function would not look at, and so lose. None of ours is a method: with a `:` it is its table that
+    /// is one too many.
+    pub(crate) fn at_most(&self, count: usize, what: &str) -> Result<()> {
+        if self.values.iter().skip(count).all(Value::is_nil) {
+            return Ok(());
+        }
+        let (_, is_method) = self.called();
+        Err(self.bad(if is_method { 1 } else { count + 1 }, what))
+    }
+
     pub(crate) fn table(&self, position: usize) -> Result<&Table> {
         match self.get(position) {
             Value::Table(table) => Ok(table),
@@ -79,14 +89,24 @@ impl<'a> Arguments<'a> {
         self.bad(position, &format!("{expected} expected, got {got}"))
     }
 
-    /// `luaL_argerror`.
-    pub(crate) fn bad(&self, position: usize, message: &str) -> Error {
+    /// The name under which the script called the function, where it has one, and whether as a method.
+    fn called(&self) -> (Option<String>, bool) {
         let called = self.lua.inspect_stack(0, |info| {
             let names = info.names();
             (names.name.map(|name| name.into_owned()), names.name_what == Some("method"))
         });
-        let (name, method) = called.unwrap_or_default();
-        let name = name.as_deref().unwrap_or("?");
+        called.unwrap_or_default()
+    }
+
+    /// `luaL_argerror`.
+    pub(crate) fn bad(&self, position: usize, message: &str) -> Error {
+        self.bad_to("?", position, message)
+    }
+
+    /// The same for a function that Lua finds under this name when the call has none.
+    pub(crate) fn bad_to(&self, known_as: &str, position: usize, message: &str) -> Error {
+        let (name, method) = self.called();
+        let name = name.as_deref().unwrap_or(known_as);
         if method && position == 1 {
             return raise(self.lua, format!("calling '{name}' on bad self ({message})"));
         }

@@ -11,6 +11,9 @@ use crate::tool::NativeTool;
 /// The Fennel compiler that is in the guest as well.
 const FENNEL: &str = include_str!("../../../guest-lua/vendor/fennel.lua");
 
+/// What the guest adds to it, so that errors have the same places.
+const PLACES: &str = include_str!("../../../guest-lua/src/places.lua");
+
 /// Compiles for one Lua state.
 #[derive(Clone)]
 pub(crate) struct Compiler {
@@ -30,6 +33,7 @@ impl Compiler {
         let files = Rc::new(files);
 
         let fennel: Table = lua.load(FENNEL).set_name("=fennel").call(())?;
+        lua.load(PLACES).set_name(format!("={COMPILER}")).call::<()>(&fennel)?;
         lua.globals().get::<Table>("package")?.get::<Table>("loaded")?.set("fennel", &fennel)?;
         lua.globals().set("fennel", &fennel)?;
         forget_parts_of_fennel(lua)?;

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::fmt;
 
-use mlua::{Error, Function, Lua, Value};
+use mlua::{Error, Function, Lua, Table, Value};
 use nb_sandbox::{Position, ScriptError, ScriptErrorKind};
 
 use crate::json::{self, ArrayMark};
@@ -215,16 +215,12 @@ impl Handler<'_> {
     fn message(&self, value: &Value) -> mlua::Result<String> {
         match value {
             Value::Error(error) => return Ok(plain(error)),
-            Value::Table(table) => {
-                let metatable = table.metatable();
-                let own = metatable.map_or(Ok(Value::Nil), |metatable| metatable.raw_get("__tostring"))?;
-                if own.is_nil() {
-                    if let Value::String(message) = table.raw_get("message")? {
-                        return Ok(lossy(&message.as_bytes()));
-                    }
-                    if let Ok(json) = json::encode(&self.mark, value) {
-                        return Ok(json);
-                    }
+            Value::Table(table) if !has_text(table)? => {
+                if let Value::String(message) = table.raw_get("message")? {
+                    return Ok(lossy(&message.as_bytes()));
+                }
+                if let Ok(json) = json::encode(&self.mark, value) {
+                    return Ok(json);
                 }
             }
             _ => {}
@@ -275,6 +271,12 @@ fn traceback(text: &str) -> String {
     // What called the script.
     lines.pop_if(|line| line.starts_with("[C]: in "));
     lines.join("\n")
+}
+
+/// Whether a table says itself what its text is.
+pub(crate) fn has_text(table: &Table) -> mlua::Result<bool> {
+    let Some(metatable) = table.metatable() else { return Ok(false) };
+    Ok(!metatable.raw_get::<Value>("__tostring")?.is_nil())
 }
 
 /// Text with each byte that is not UTF-8 replaced by U+FFFD.

@@ -8,7 +8,7 @@ use mlua::{Function, IntoLua, LightUserData, Lua, MultiValue, Result, Scope, Tab
 
 use crate::api::{self, Api, Body, SharedHost, raised};
 use crate::arguments::Arguments;
-use crate::failure::{PRELUDE, Raised, lossy, plain, raise, without_prelude};
+use crate::failure::{PRELUDE, lossy, plain, raise, without_prelude};
 use crate::fuel::is_out_of_fuel;
 use crate::json::{self, ArrayMark, JsonError};
 
@@ -85,25 +85,40 @@ fn seed_random<'scope, 'env>(
             (host.random() as i64, host.random() as i64)
         }
     };
-    let pass = |error: mlua::Error| mlua::Error::external(Raised(plain(&error)));
     let own_randomseed = scope.create_function({
         let (randomseed, seeded, from_host) = (randomseed.clone(), Rc::clone(&seeded), from_host.clone());
-        move |_, values: MultiValue| {
+        move |lua, values: Variadic<Value>| {
             seeded.set(true);
-            if values.front().is_none_or(Value::is_nil) {
-                return randomseed.call::<MultiValue>(from_host()).map_err(pass);
+            if values.first().is_none_or(Value::is_nil) {
+                return randomseed.call::<MultiValue>(from_host());
             }
-            randomseed.call(values).map_err(pass)
+            call_as("math.randomseed", &randomseed, lua, values)
         }
     })?;
-    let own_random = scope.create_function(move |_, values: MultiValue| {
+    let own_random = scope.create_function(move |lua, values: Variadic<Value>| {
         if !seeded.replace(true) {
             randomseed.call::<()>(from_host())?;
         }
-        random.call::<MultiValue>(values).map_err(pass)
+        call_as("math.random", &random, lua, values)
     })?;
     math.raw_set("random", own_random)?;
     math.raw_set("randomseed", own_randomseed)
+}
+
+/// Calls a function of Lua in place of the one that is running, which Lua finds under that name: its errors are those
+/// of the script's call.
+fn call_as(name: &str, function: &Function, lua: &Lua, values: Variadic<Value>) -> Result<MultiValue> {
+    function.call(values.clone()).map_err(|error| {
+        let message = plain(&error);
+        let bad = message.strip_prefix("bad argument #").and_then(|rest| {
+            let (position, what) = rest.strip_suffix(')')?.split_once(" to '?' (")?;
+            Some((position.parse().ok()?, what))
+        });
+        match bad {
+            Some((position, what)) => Arguments::new(lua, values).bad_to(name, position, what),
+            None => raise(lua, message),
+        }
+    })
 }
 
 /// The whole of `debug` cannot be had: with it a script could break Rust's memory safety.

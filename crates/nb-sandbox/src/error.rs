@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::limits::Limit;
+use crate::limits::{Limit, MAX_MEMORY_BYTES};
 use crate::script_error::ScriptError;
 
 /// Why a tool gave no result. Each error carries the name of the tool's file.
@@ -77,9 +77,19 @@ fn limit_words(tool: &str, limit: Limit, allowed: u64, used: u64, compiling: boo
                     does not end, or a very large source, uses it up";
         (" while compiling", hint.to_owned())
     } else {
-        ("", limit.how_to_raise().to_owned())
+        ("", limit_hint(limit, allowed))
     };
     format!("{tool}: {limit}{during}: {allowed}{unit} allowed, {used}\nhint: {hint}")
+}
+
+fn limit_hint(limit: Limit, allowed: u64) -> String {
+    match limit {
+        Limit::Fuel => format!("a loop or a recursion may not end; otherwise {}", limit.how_to_raise()),
+        Limit::Memory if allowed >= MAX_MEMORY_BYTES => {
+            "this is the most that a tool can have; keep less at a time".to_owned()
+        }
+        _ => limit.how_to_raise().to_owned(),
+    }
 }
 
 /// Why the sandbox cannot do its work.

@@ -90,7 +90,8 @@ fn look(error: &ScriptError, place: &Place<'_>) -> (Option<u32>, Option<String>)
         ScriptErrorKind::Runtime => {
             let words = words();
             let Some(variable) = Variable::parse(&error.message) else {
-                return (None, hint::of_nameless(&error.message, &words, place.line));
+                let nameless = || hint::of_nameless(&error.message, &words, place.line);
+                return (None, hint::of_ability(&error.message).or_else(nameless));
             };
             let mentions = mention::mentions(&variable, place.lang, &words, place.line);
             let column = column::of_only(&mentions, &words, place.line);

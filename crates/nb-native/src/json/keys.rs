@@ -49,14 +49,13 @@ impl Keys {
         self.texts == 0 && self.others == 0 && whole
     }
 
-    /// What a table is whose keys are neither 1 to n nor all texts, naming the key that is in the way; and what to do
-    /// about it.
-    pub(super) fn misfit(&self, table: &Table) -> mlua::Result<(String, &'static str)> {
+    /// What a table is whose keys are neither 1 to n nor all texts, naming the key that is in the way.
+    pub(super) fn misfit(&self, table: &Table) -> mlua::Result<String> {
         if self.others > 0 {
-            return Ok(("a key that is neither a string nor an integer".into(), ""));
+            return Ok(format!("a table with {}", first_other(table)?));
         }
         let text = self.text.as_ref().map(|text| shown(&text.as_bytes()));
-        let what = match text {
+        Ok(match text {
             Some(text) if self.integers > 0 => {
                 format!("a table with both the key {} and the key {text}", self.least)
             }
@@ -69,16 +68,28 @@ impl Keys {
                 }
                 format!("a table with the key {} and without the key {missing}", self.most)
             }
-        };
-        Ok((what, ADVICE))
+        })
     }
 }
 
-const ADVICE: &str = "; an array has the keys 1 to n (`json.null` fills a gap), and an object has texts \
-                      (`tostring(key)` makes one of a number)";
+/// Of the keys that are neither integers nor texts the one that comes first as a text: a table has no order of its own.
+fn first_other(table: &Table) -> mlua::Result<String> {
+    let mut told = Vec::new();
+    table.for_each(|key: Value, _: Value| {
+        told.push(match key {
+            Value::Integer(_) | Value::String(_) => return Ok(()),
+            Value::Table(_) => "a table as a key".to_owned(),
+            Value::Function(_) => "a function as a key".to_owned(),
+            Value::Thread(_) => "a coroutine as a key".to_owned(),
+            other => format!("the key {}", other.to_string()?),
+        });
+        Ok(())
+    })?;
+    Ok(told.into_iter().min().unwrap_or_default())
+}
 
 /// A text as it stands in a message, where control characters and what is not UTF-8 would spoil it.
-fn shown(text: &[u8]) -> String {
+pub(super) fn shown(text: &[u8]) -> String {
     let text: String = crate::failure::lossy(text).chars().map(|c| if c < ' ' { '?' } else { c }).collect();
     format!("\"{text}\"")
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use mlua::{Integer, Number, Table, Value};
 
-use super::keys::Keys;
+use super::keys::{Keys, shown};
 use super::{ArrayMark, JsonError, MAX_DEPTH};
 
 /// How much of the path is told to a table that is nested too deep: of one in itself the whole of it is as long as it
@@ -77,8 +77,9 @@ fn refuse_with<T>(place: Option<&Place<'_>>, what: &str, more: &str) -> Result<T
 }
 
 fn refuse_keys<T>(table: &Table, keys: &Keys, place: Option<&Place<'_>>) -> Result<T, JsonError> {
-    let (what, advice) = keys.misfit(table)?;
-    refuse_with(place, &what, advice)
+    const ADVICE: &str = "; an array has the keys 1 to n (`json.null` fills a gap), and an object has texts \
+                          (`tostring(key)` makes one of a number)";
+    refuse_with(place, &keys.misfit(table)?, ADVICE)
 }
 
 fn refuse_depth<T>(mut place: Option<&Place<'_>>, depth: usize) -> Result<T, JsonError> {
@@ -98,7 +99,7 @@ pub(crate) fn require_list(table: &Table) -> Result<(), JsonError> {
     if keys.are_of_a_list() {
         return Ok(());
     }
-    let (what, _) = keys.misfit(table)?;
+    let what = keys.misfit(table)?;
     Err(JsonError::Refused(format!("{what} is no array; an array has the keys 1 to n, without a gap")))
 }
 
@@ -204,8 +205,11 @@ impl Writer<'_> {
                 self.out.push(',');
             }
             let Value::String(key) = key else { return refuse_keys(table, &Keys::of(table)?, outer) };
-            self.string(&key.as_bytes(), outer)?;
-            let name = key.to_string_lossy();
+            let Ok(name) = key.to_str() else {
+                let key = shown(&key.as_bytes());
+                return refuse(outer, &format!("a table with the key {key}, which is not UTF-8,"));
+            };
+            self.string(name.as_bytes(), outer)?;
             self.out.push(':');
             self.value(&value, Some(&Place { outer, step: Step::Key(&name) }), depth)?;
         }

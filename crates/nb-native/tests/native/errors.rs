@@ -42,6 +42,18 @@ fn a_fennel_error_has_the_fennel_line() {
 }
 
 #[test]
+fn a_call_of_a_method_and_a_literal_that_is_set_have_their_own_line() {
+    for (source, line) in [
+        ("(var x nil)\n(set x.y 1)", 2),
+        ("(local log nb.log)\n(print \"a\")\n(log:warn \"x\")\n2", 3),
+        ("(local cfg {:a 1})\n(when cfg.a\n  (set cfg.b.c 1))\n2", 3),
+    ] {
+        let error = fennel(source).script_error();
+        assert_eq!(error.position.map(|position| position.line), Some(line), "{source}");
+    }
+}
+
+#[test]
 fn a_source_that_is_no_program_says_where() {
     assert_eq!(lua("return 1\n+").fails(), "test.lua:2: unexpected symbol near <eof>");
     for (source, start) in [

@@ -2,7 +2,7 @@
 
 use super::mangling;
 use super::mention::{MAX_CHAIN, beside, chain_start, is_beside, is_separator};
-use super::names::{absent, globals, is_about_sandbox, table};
+use super::names::{ability, absent, globals, is_about_sandbox, table};
 use super::token::{Kind, Token};
 use super::variable::{Use, Variable};
 use super::{Place, Ran};
@@ -78,6 +78,12 @@ pub(super) fn of_nameless(message: &str, tokens: &[Token<'_>], line: u32) -> Opt
     let goes_over = || tokens.iter().any(|token| token.line == line && token.is(&["ipairs"]));
     (message == "attempt to index a nil value" && goes_over())
         .then(|| "The loop goes over the value in `ipairs`, which is nil and must be a table.".to_owned())
+}
+
+/// The hint for an ability that was asked for by the name of its function in `nb`.
+pub(super) fn of_ability(message: &str) -> Option<String> {
+    let name = message.strip_prefix("there is no ability `")?.strip_suffix("` here")?;
+    Some(format!("The ability is `{}`; `nb.{name}` is short for it.", ability(name)?))
 }
 
 /// The hint for a name that Fennel's compiler does not find.

@@ -41,10 +41,22 @@ const HTTP: &str = "is not in the sandbox: use `nb.http.fetch` (permission `http
 const BITS: &str = "is not in Lua 5.4: use the operators `&`, `|`, `~`, `<<`, `>>`; in Fennel `band`, `bor`, `bxor`, \
                     `lshift`, `rshift`.";
 const LUAJIT: &str = "belongs to LuaJIT. The sandbox runs Lua 5.4.";
+const PARAMETERS: &str = "is not there: what the tool was called with is `parameters`.";
 const NO_ENVIRONMENTS: &str = "is not in Lua 5.4: give the environment to `load`, as its fourth argument.";
 
+/// The functions of `nb` that have another name than the ability that they are short for.
+const SHORT: [(&str, &str); 7] = [
+    ("kv.compare_and_set", "kv.write"),
+    ("kv.delete", "kv.write"),
+    ("kv.get", "kv.read"),
+    ("kv.increment", "kv.write"),
+    ("kv.list", "kv.read"),
+    ("kv.set", "kv.write"),
+    ("notify", "notify.user"),
+];
+
 /// Names that are not in the sandbox, and what is said behind them. A table stands for all in it that is not listed.
-pub(super) const ABSENT: [(&str, &str); 56] = [
+pub(super) const ABSENT: [(&str, &str); 60] = [
     // Lua 5.4, outside of the sandbox
     ("debug", NO_DEBUG),
     ("dofile", NO_FILES),
@@ -91,6 +103,7 @@ pub(super) const ABSENT: [(&str, &str); 56] = [
     ("math.log10", "is `math.log(x, 10)` in Lua 5.4."),
     ("math.mod", "is `math.fmod` in Lua 5.4, or the operator `%`."),
     ("math.pow", "is the operator `^` in Lua 5.4."),
+    ("math.rand", "is `math.random` in Lua."),
     ("math.round", "is not in Lua: write `math.floor(x + 0.5)`."),
     ("module", "is not in Lua 5.4: a module returns its table."),
     ("newproxy", "is not in Lua 5.4: use `setmetatable({}, …)`."),
@@ -105,12 +118,15 @@ pub(super) const ABSENT: [(&str, &str); 56] = [
     ("table.new", LUAJIT),
     ("unpack", "is `table.unpack` in Lua 5.4."),
     // What other runtimes bring along
+    ("args", PARAMETERS),
     ("cjson", JSON),
     ("console", "is not in Lua: write to the tool's log with `print`."),
     ("dkjson", JSON),
     ("fetch", HTTP),
     ("http", HTTP),
+    ("input", PARAMETERS),
     ("ngx", HTTP),
+    ("params", PARAMETERS),
     ("printf", "is not in Lua: use `print(string.format(…))`."),
     (
         "sleep",
@@ -125,6 +141,11 @@ pub(super) fn absent(path: &[&str]) -> Option<&'static str> {
     let first = path.first()?;
     let whole = path.get(1).and_then(|second| find(&format!("{first}.{second}")));
     whole.or_else(|| find(first))
+}
+
+/// The ability that `nb.NAME` is short for, where it has another name.
+pub(super) fn ability(name: &str) -> Option<&'static str> {
+    SHORT.iter().find(|(short, _)| *short == name).map(|(_, ability)| *ability)
 }
 
 /// Whether these words, which are ours, tell what the sandbox lacks: native Lua has it, or looks for it elsewhere.
@@ -175,6 +196,15 @@ mod tests {
             let listed: Vec<&str> = listed.split(' ').filter(|field| !OWN.contains(field)).collect();
             let in_lua: Vec<String> = fields(&table).into_iter().filter(is_here).collect();
             assert_eq!(in_lua, listed, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_short_for_an_ability_is_in_nb() {
+        for (name, _) in SHORT {
+            let path = format!("nb.{name}");
+            let (parent, field) = path.rsplit_once('.').unwrap();
+            assert!(table(parent).unwrap().contains(&field), "{name}");
         }
     }
 

@@ -50,6 +50,35 @@ fn a_fennel_error_has_the_fennel_line() {
 }
 
 #[test]
+fn a_call_of_a_method_and_a_literal_that_is_set_have_their_own_line() {
+    for (source, start) in [
+        ("(var x nil)\n(set x.y 1)", "test.fnl:2:6: attempt to index a nil value (local 'x')"),
+        ("(local s nil)\n\n\n(s:nomethod 1)\nnil", "test.fnl:4:2: attempt to index a nil value (local 's')"),
+        ("(local s {})\n(fn f []\n  (s:nomethod 1)\n  2)\n(f)", "test.fnl:3:6: attempt to call a nil value"),
+        ("(fn f [t]\n  (set t.name \"x\")\n  t)\n(f nil)", "test.fnl:2:8: attempt to index a nil value"),
+        (
+            "(local cfg {:a 1})\n(when cfg.a\n  (set cfg.b.c 1))\n2",
+            "test.fnl:3:12: attempt to index a nil value (field 'b')",
+        ),
+        ("(var x nil)\n(set (. x :y) nil)", "test.fnl:2"),
+        ("(var x nil)\n(set [x.y x.z] [1 2])", "test.fnl:2"),
+        ("(let [x nil]\n  (print 1)\n  (: (or x false) (.. :a :b) 1)\n  3)", "test.fnl:3"),
+    ] {
+        let shown = fennel(source).error().to_string();
+        assert!(shown.starts_with(start), "{source}: {shown}");
+    }
+    let error = fennel("(local log nb.log)\n(print \"a\")\n(log:warn \"x\")\n2").error().to_string();
+    assert_eq!(
+        error,
+        "test.fnl:3:6: attempt to call a nil value (method 'warn')\n  3 | (log:warn \"x\")\n    |      ^\n\
+         hint: `nb.log` has no `warn`. It has `error`, `info`."
+    );
+    let module = "(local m {})\n(fn m.go [t]\n  (set t.x.y :z)\n  t)\nm";
+    let error = fennel("(local m (require :m))\n(m.go {})").module("m.fnl", module).error();
+    assert!(error.to_string().starts_with("tools/lib/m.fnl:3:10: "), "{error}");
+}
+
+#[test]
 fn a_source_that_is_no_program_says_where() {
     assert_eq!(
         lua("return 1\n+").compile_error().to_string(),
@@ -155,6 +184,13 @@ fn a_name_that_is_not_in_the_sandbox_gets_a_hint() {
         error.starts_with("test.fnl:2:") && error.contains("`os.getenv` is not in the sandbox"),
         "{error}"
     );
+}
+
+#[test]
+fn an_ability_asked_for_by_the_name_of_its_function_gets_a_hint() {
+    let asking = lua("nb.call('kv.get', {key = 'a'})");
+    let error = asking.answering(|name, _| Err(format!("there is no ability `{name}` here"))).script_error();
+    assert_eq!(error.hint.as_deref(), Some("The ability is `kv.read`; `nb.kv.get` is short for it."));
 }
 
 #[test]

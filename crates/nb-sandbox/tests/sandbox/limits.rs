@@ -14,7 +14,8 @@ fn an_endless_loop_ends_out_of_fuel() {
     assert_eq!(
         error.to_string(),
         "hello.lua: out of fuel: 1000 allowed, 1000 used\n\
-         hint: raise `fuel_limit` and `resources.max_fuel` in the manifest; the smaller counts"
+         hint: a loop or a recursion may not end; otherwise raise `fuel_limit` and `resources.max_fuel` in the \
+         manifest; the smaller counts"
     );
     let Some(tool) = plain() else { return };
     assert_eq!(component(tool, "spin").exceeds(Limit::Fuel).0, 1_000_000);
@@ -79,6 +80,8 @@ fn memory_without_end_is_stopped_with_both_figures() {
         error.contains(" asked for\nhint: raise `memory_limit_mb` and `resources.max_memory_mb`"),
         "{error}"
     );
+    let error = lua("return ('x'):rep(1e9)").limits(|l| l.memory_bytes = u64::MAX).error().to_string();
+    assert!(error.ends_with("\nhint: this is the most that a tool can have; keep less at a time"), "{error}");
     let Some(tool) = plain() else { return };
     let (allowed, used) = component(tool, "allocate").limits(|l| l.fuel = u64::MAX).exceeds(Limit::Memory);
     assert!(allowed == 64 << 20 && used > allowed, "{used}");

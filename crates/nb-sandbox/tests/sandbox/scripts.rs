@@ -78,8 +78,8 @@ fn a_result_without_json_form_says_what_and_where() {
         ("return 0/0", "test.lua: a number that is not finite cannot be written as JSON"),
         ("return '\\xff'", "test.lua: a string that is not UTF-8 cannot be written as JSON"),
         (
-            "return {[{}] = 1}",
-            "test.lua: a key that is neither a string nor an integer cannot be written as JSON",
+            "return {a = {['\\xff'] = 1}}",
+            "test.lua: a table with the key \"\u{fffd}\", which is not UTF-8, cannot be written as JSON (at .a)",
         ),
         ("return coroutine.create(print)", "test.lua: a coroutine cannot be written as JSON"),
         (
@@ -112,6 +112,10 @@ fn a_table_that_is_neither_array_nor_object_is_an_error_that_names_the_key() {
         ("{[10] = 'x'}", "a table with the key 10 and without the key 1"),
         ("{[0] = 'x', 'y'}", "a table with the key 0"),
         ("{'x', b = 1, a = 2}", "a table with both the key 1 and the key \"a\""),
+        ("{[true] = 1}", "a table with the key true"),
+        ("{x = 1, [1.5] = 1}", "a table with the key 1.5"),
+        ("{1, [print] = 1}", "a table with a function as a key"),
+        ("{[json.null] = 1, [{}] = 1}", "a table with a table as a key"),
         ("{[7] = 1, ['\\n\\xff'] = 2}", "a table with both the key 7 and the key \"?\u{fffd}\""),
     ] {
         let error = lua(&format!("return {table}")).error().to_string();
@@ -127,7 +131,7 @@ fn a_table_that_is_neither_array_nor_object_is_an_error_that_names_the_key() {
         ("{a = 1}", "a table with the key \"a\""),
         ("{1, nil, 3}", "a table with the key 3 and without the key 2"),
         ("{1, a = 1}", "a table with both the key 1 and the key \"a\""),
-        ("{[1.5] = 1}", "a key that is neither a string nor an integer"),
+        ("{[1.5] = 1}", "a table with the key 1.5"),
     ] {
         let error = lua(&format!("return json.array({table})")).script_error().message;
         assert_eq!(
@@ -157,15 +161,65 @@ fn json_decode_refuses_what_is_no_json_text() {
 }
 
 #[test]
-fn nb_notify_names_the_field_that_is_missing_or_wrong() {
-    for (source, what) in [
-        ("nb.notify{}", "the field `title` is missing"),
-        ("nb.notify{body = 'b'}", "the field `title` is missing"),
-        ("nb.notify{title = 't', body = {}}", "the field `body` must be a string, not a table"),
+fn an_argument_that_a_function_of_nb_would_lose_is_refused() {
+    for (call, message) in [
+        (
+            "nb.http.fetch('http://a.test/', {method = 'POST'})",
+            "bad argument #2 to 'fetch' (it takes only an address, or one table with `url`, `method` and the like)",
+        ),
+        (
+            "nb.http.fetch({url = 'http://a.test/'}, 'POST')",
+            "bad argument #2 to 'fetch' (it takes only one table)",
+        ),
+        ("nb.log.info('a', 'b')", "bad argument #2 to 'info' (it takes only a message)"),
+        ("nb.log.error('a', nil, 'b')", "bad argument #2 to 'error' (it takes only a message)"),
+        (
+            "nb.notify('a', 'b', 'high', 'c')",
+            "bad argument #4 to 'notify' (it takes only a title, a body and a priority)",
+        ),
+        ("nb.notify({title = 'a'}, 'b')", "bad argument #2 to 'notify' (it takes only one table)"),
+        ("nb.kv.get('a', 'b')", "bad argument #2 to 'get' (it takes only a key)"),
+        ("nb.kv.list('a', 10)", "bad argument #2 to 'list' (it takes only a prefix)"),
+        ("nb.kv.set('a', 1, 2)", "bad argument #3 to 'set' (it takes only a key and a value)"),
+        ("nb.kv.delete('a', 'b')", "bad argument #2 to 'delete' (it takes only a key)"),
+        ("nb.kv.increment('a', 1, 2)", "bad argument #3 to 'increment' (it takes only a key and a number)"),
+        (
+            "nb.kv.compare_and_set('a', 1, 2, 3)",
+            "bad argument #4 to 'compare_and_set' (it takes only a key, the expected value and the new one)",
+        ),
+        ("nb.event.publish('a', {}, 1)", "bad argument #3 to 'publish' (it takes only a name and data)"),
+        ("nb.call('a', {}, 1)", "bad argument #3 to 'call' (it takes only an ability and a table)"),
+        ("nb.time(1)", "bad argument #1 to 'time' (it takes nothing)"),
+        ("nb.log:info('a')", "calling 'info' on bad self (it takes only a message)"),
     ] {
-        let message = format!("bad argument #1 to 'notify' ({what})");
-        assert_eq!(lua(source).script_error().message, message, "{source}");
+        let (finished, seen) = lua(&format!("local x = {call}")).run();
+        assert_eq!(seen.asked, [], "{call}");
+        let shown = finished.outcome.unwrap_err().to_string();
+        assert!(shown.lines().next().is_some_and(|line| line.ends_with(message)), "{call}: {shown}");
     }
+    assert_eq!(lua("nb.kv.get('a', nil) nb.time(nil)").result(), "null");
+}
+
+#[test]
+fn the_fields_of_a_table_are_the_hosts_to_check() {
+    let asked = |source: &str| lua(source).run().1.asked.remove(0);
+    for fields in [r#"{"message":"m"}"#, r#"{"foo":1}"#, "{}"] {
+        let call = |name: &str| format!("{name}(json.decode('{fields}'))");
+        assert_eq!(asked(&call("nb.notify")), ("notify.user".to_owned(), fields.to_owned()));
+        assert_eq!(asked(&call("nb.http.fetch")), ("http.fetch".to_owned(), fields.to_owned()));
+    }
+}
+
+#[test]
+fn a_table_is_logged_as_json() {
+    let (_, seen) = lua(
+        "nb.log.info({a = {1}}) nb.log.error(setmetatable({}, {__tostring = function() return 'own' end}))",
+    )
+    .run();
+    let asked: Vec<&str> = seen.asked.iter().map(|(_, args)| &**args).collect();
+    assert_eq!(asked, [r#"{"message":{"a":[1]}}"#, r#"{"message":"own"}"#]);
+    let error = lua("nb.log.info({f = print})").script_error();
+    assert_eq!(error.message, "a function cannot be written as JSON (at .f)");
 }
 
 #[test]
@@ -244,7 +298,7 @@ fn the_host_is_asked_by_name_and_json() {
     let (finished, seen) = lua(
         "nb.kv.set('k', {x = true}) nb.kv.get('k') nb.kv.list('p') nb.kv.delete('k') nb.kv.increment('n')
          nb.kv.compare_and_set('k', nil, 2) nb.http.fetch('https://example.org') nb.log.info('i') nb.log.error({} ~= nil)
-         nb.notify('t', 'b') nb.event.publish('e', {a = 1}) nb.call('x.y') nb.notify{title = 't', priority = 'high'}",
+         nb.notify('t', 'b') nb.event.publish('e', {a = 1}) nb.call('x.y') nb.notify{message = 'm'}",
     )
     .run();
     finished.outcome.unwrap();
@@ -264,7 +318,7 @@ fn the_host_is_asked_by_name_and_json() {
             r#"notify.user {"title":"t","body":"b"}"#,
             r#"event.publish {"name":"e","data":{"a":1}}"#,
             "x.y {}",
-            r#"notify.user {"title":"t","priority":"high"}"#,
+            r#"notify.user {"message":"m"}"#,
         ]
     );
     assert_eq!(finished.usage.host_calls, 13);
@@ -303,4 +357,16 @@ fn time_and_randomness_are_the_hosts() {
     assert_eq!(lua(source).result(), lua(source).result());
     assert_eq!(lua(source).run().0.usage.host_calls, 2);
     assert_eq!(lua("math.randomseed(42) return math.random(100)").run().0.usage.host_calls, 0);
+}
+
+#[test]
+fn an_error_of_math_random_names_it() {
+    for (call, message) in [
+        ("math.random('a')", "bad argument #1 to 'random' (number expected, got string)"),
+        ("math.random(2, 1)", "bad argument #1 to 'random' (interval is empty)"),
+        ("math.random(1, 2, 3)", "wrong number of arguments"),
+        ("math.randomseed({})", "bad argument #1 to 'randomseed' (number expected, got table)"),
+    ] {
+        assert_eq!(lua(&format!("local x = {call}")).script_error().message, message, "{call}");
+    }
 }

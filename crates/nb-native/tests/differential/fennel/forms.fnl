@@ -357,3 +357,42 @@ a
 ;;## require-macros
 (require-macros :macros)
 (unless false :ran)
+;;## the place of a method that is not there
+(local log nb.log)
+(print "a")
+(log:warn "x")
+2
+;;## the place of a method of nil
+(local s nil)
+
+
+(s:nomethod 1)
+nil
+;;## the place of a literal that is set
+(fn f [t]
+  (set t.name "x")
+  (set t.name.a.b 1)
+  t)
+(f {})
+;;## the place of a literal that is set in a form of macros
+(local cfg {:a 1})
+(when cfg.a
+  (set cfg.b.c 1))
+;;## the place of literals that are set at once
+(var x nil)
+(set [x.y x.z] [1 2])
+;;## the place of a method with a name that is computed
+(let [x {}]
+  (print 1)
+  (: (or x false) (.. :a :b) 1)
+  3)
+;;## methods and literals that are set
+(local t {:n 1 :add (fn [self x] (set self.n (+ self.n x)) self)})
+(t:add 2)
+(set t.m 5)
+(set (t.a t.b) (values 1 2))
+(set [t.c] [3])
+(set t.d nil)
+(: (t:add 3) :add 4)
+(let [name :add] (: t name 10))
+[t.n t.m t.a t.b t.c (if true (do (set t.e 1) (t:add 1) t.e) 0)]

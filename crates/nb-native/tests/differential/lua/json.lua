@@ -146,3 +146,9 @@ local t = {}
 for i = 1, 20000 do t[i] = i / 4 end
 local text = json.encode(t)
 return {#text, json.decode(text)[20000]}
+--## keys that no JSON has
+local try = require("try")
+return try(json.encode, {{[true] = 1}}, {{[false] = 1, [true] = 2, x = 3}}, {{[1.5] = 1, [-0.5] = 2, [1e300] = 3}}, {{[1 / 0] = 1}}, {{[print] = 1}}, {{[{}] = 1, [coroutine.create(print)] = 2}}, {{[json.null] = 1}},
+  {{a = {{["\xff\n"] = 1}}}}, {{1, 2, [0.5] = 3}})
+--## a key that no JSON has in the result
+return {list = {{[2.5] = 1}}}

@@ -93,3 +93,20 @@ math.randomseed({})
 --## math.maxinteger and math.mininteger
 return {math.maxinteger, math.mininteger, math.maxinteger + 1 == math.mininteger, math.mininteger // -1, math.mininteger % -1, math.maxinteger * 2,
   -math.mininteger, math.abs(math.mininteger), math.maxinteger + 1.0, math.maxinteger // 1 | 0}
+--## wrong arguments of math.random
+local try = require("try")
+return {try(math.random, {"a"}, {2, 1}, {1, 2, 3}, {{}}, {1.5}), try(math.randomseed, {{}}, {1, "x"}, {nil, 2})}
+--## an uncaught wrong argument of math.random
+local x = math.random("a")
+--## an uncaught wrong argument of math.randomseed
+math.randomseed(1, {})
+--## too many arguments of math.random
+local x = math.random(1, 2, 3)
+--## math.random as a method
+local x = math:random()
+--## math.random as a method with an argument that is wrong
+local x = math.random
+local t = {random = x}
+local y = (5 .. ""):rep(1) and t.random(3, "b")
+--## math.random in a tail call
+return math.random("a")

@@ -70,11 +70,25 @@ return {show(nb.log.info("message"), nb.log.error(5), nb.log.info(true), nb.log.
 local show = require("show")
 local try = require("try")
 return {show(nb.notify("t"), nb.notify("t", "b"), nb.notify("t", "b", "high"), nb.notify("t", nil, "low"), nb.notify{title = "t", body = 5}, nb.notify(5)), try(nb.notify, {}, {{}}, {nil, n = 1}, {"t", {}}, {{title = {}}}, {"t", "b", true}, {{body = "b"}})}
---## nb.notify with fields that are missing or wrong
+--## nb.notify with any fields
 local try = require("try")
-return try(nb.notify, {{}}, {{body = "b"}}, {{title = true}}, {{title = "t", body = {}}}, {{title = "t", priority = print}}, {{title = 5, body = 1.5}})
+return try(nb.notify, {{}}, {{body = "b"}}, {{message = "m"}}, {{title = true}}, {{foo = {}}}, {{priority = print}}, {{title = "t"}, "b"}, {"t", "b", "high", "more"})
 --## an uncaught wrong argument of nb.notify
-nb.notify({title = {}})
+nb.notify({title = print})
+--## arguments that a function of nb would lose
+local try = require("try")
+return {try(nb.http.fetch, {"u", {method = "POST"}}, {{url = "u"}, 1}, {"u", nil}), try(nb.log.info, {"a", "b"}, {"a", nil, "b"}, {nil, nil}), try(nb.event.publish, {"n", 1, 2}),
+  try(nb.kv.get, {"k", 1}), try(nb.kv.list, {"p", 1}), try(nb.kv.set, {"k", 1, 2}), try(nb.kv.delete, {"k", 1}), try(nb.kv.increment, {"k", 1, 2}, {1, {}, 2}), try(nb.kv.compare_and_set, {"k", 1, 2, 3}),
+  try(nb.call, {"echo", {}, 1}, {"echo", nil, 1}), try(nb.time, {1})}
+--## an uncaught argument too many
+local x = nb.kv.get("k", 1)
+--## a function of nb as a method
+local x = nb.log:info("message")
+--## a function of nb as a method that has one argument to spare
+local x = nb.kv:get("k")
+--## a table is logged as JSON
+local try = require("try")
+return try(nb.log.info, {{}}, {{1, {a = 2}}}, {{print}}, {json.array()}, {setmetatable({}, {})}, {setmetatable({}, {__tostring = function() return "own" end})})
 --## nb.event.publish
 local show = require("show")
 local try = require("try")

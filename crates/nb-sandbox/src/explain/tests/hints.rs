@@ -30,6 +30,10 @@ fn a_name_that_is_not_in_the_sandbox_gets_a_hint() {
         ("return table.getn({})", "`table.getn` is the operator `#`"),
         ("return bit.band(1, 2)", "`bit.band` is not in Lua 5.4: use the operators"),
         ("return math.pow(1, 2)", "`math.pow` is the operator `^`"),
+        ("return math.rand(6)", "`math.rand` is `math.random` in Lua."),
+        ("return params.name", "`params.name` is not there: what the tool was called with is `parameters`."),
+        ("return #args", "`args` is not there"),
+        ("return input.x.y", "`input.x` is not there"),
         ("return cjson.encode({})", "`cjson.encode` is not in the sandbox: use `json.encode`"),
     ];
     Native::new().check_hints(Lang::Lua, &hints);
@@ -38,6 +42,7 @@ fn a_name_that_is_not_in_the_sandbox_gets_a_hint() {
         ("(local os os)\n(os.time)", "`os.time` is not in the sandbox"),
         ("(let [time os.time] (time))", "`os.time` is not in the sandbox"),
         ("(local {: time} os)", "`os` is not in the sandbox"),
+        ("(+ 1 params.count)", "what the tool was called with is `parameters`"),
         ("(require :x)", "`require` finds the files under `tools/lib`"),
     ];
     Native::new().check_hints(Lang::Fennel, &hints);
@@ -130,6 +135,7 @@ fn what_is_the_scripts_own_gets_no_hint() {
         &[
             "frobnicate()",
             "local os = nil\nreturn os.time()",
+            "local params\nreturn params.x",
             "local function f(os) return os.time() end f()",
             "local string = {}\nstring.trim('x')",
             "local os = os or nil\nreturn os.time()",
