@@ -137,7 +137,8 @@ static int kv_list(lua_State *L) {
   begin(L);
   put_literal(L, "op", "list");
   if (!lua_isnoneornil(L, 1)) put_string(L, "prefix", 1);
-  at_most(L, 1, "it takes only a prefix");
+  if (!lua_isnoneornil(L, 2)) put_string(L, "after", 2);
+  at_most(L, 2, "it takes a prefix and a key to go on after");
   return finish(L, "kv.read");
 }
 

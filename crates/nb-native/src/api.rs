@@ -96,7 +96,10 @@ fn kv_list(api: &Api<'_>, lua: &Lua, arguments: &Arguments<'_>) -> Result<Value>
     if !arguments.is_nil(1) {
         members.push(("prefix", Value::String(arguments.string(1)?)));
     }
-    arguments.at_most(1, "it takes only a prefix")?;
+    if !arguments.is_nil(2) {
+        members.push(("after", Value::String(arguments.string(2)?)));
+    }
+    arguments.at_most(2, "it takes a prefix and a key to go on after")?;
     api.request(lua, "kv.read", &members)
 }
 

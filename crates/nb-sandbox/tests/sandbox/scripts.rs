@@ -179,7 +179,10 @@ fn an_argument_that_a_function_of_nb_would_lose_is_refused() {
         ),
         ("nb.notify({title = 'a'}, 'b')", "bad argument #2 to 'notify' (it takes only one table)"),
         ("nb.kv.get('a', 'b')", "bad argument #2 to 'get' (it takes only a key)"),
-        ("nb.kv.list('a', 10)", "bad argument #2 to 'list' (it takes only a prefix)"),
+        (
+            "nb.kv.list('a', 'b', 10)",
+            "bad argument #3 to 'list' (it takes a prefix and a key to go on after)",
+        ),
         ("nb.kv.set('a', 1, 2)", "bad argument #3 to 'set' (it takes only a key and a value)"),
         ("nb.kv.delete('a', 'b')", "bad argument #2 to 'delete' (it takes only a key)"),
         ("nb.kv.increment('a', 1, 2)", "bad argument #3 to 'increment' (it takes only a key and a number)"),
