@@ -67,6 +67,7 @@ impl Home {
     }
 
     /// What a start of the daemon finds after a crash: what is on disk now, and the same agents.
+    #[allow(dead_code, reason = "nb-wake's tests share this module, and do without it")]
     pub fn after_a_crash(&self) -> Self {
         let dir = Arc::new(crash::copy_of(self.dir.path()));
         let store = Store::open(dir.path(), at("00:00:00")).unwrap();
