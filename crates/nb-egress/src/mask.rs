@@ -25,6 +25,8 @@ const MASK: &[u8] = b"***";
 pub struct Mask {
     /// Indexed by byte: the needles that can begin with it, plain or encoded.
     begins: Arc<[Vec<Arc<[u8]>>]>,
+    /// A bit for each two bytes that a needle can begin with: answers have megabytes, and nearly none of them do.
+    pairs: Arc<[u64]>,
 }
 
 impl Mask {
@@ -41,19 +43,26 @@ impl Mask {
         needles.sort_unstable();
         needles.dedup();
         let mut begins = vec![Vec::new(); 256];
-        for needle in needles {
-            let Some(&first) = needle.first() else { continue };
-            let needle: Arc<[u8]> = needle.into();
-            let mut bytes = vec![first.to_ascii_lowercase(), first.to_ascii_uppercase(), b'%', b'\\', b'+'];
-            bytes.sort_unstable();
-            bytes.dedup();
-            for byte in bytes {
+        for needle in &needles {
+            let shared: Arc<[u8]> = needle.as_slice().into();
+            for byte in forms(needle.first()) {
                 if let Some(entry) = begins.get_mut(usize::from(byte)) {
-                    entry.push(needle.clone());
+                    entry.push(shared.clone());
                 }
             }
         }
-        Self { begins: begins.into() }
+        let mut pairs = vec![0_u64; if needles.is_empty() { 0 } else { (1 << 16) / 64 }];
+        for needle in &needles {
+            for first in forms(needle.first()) {
+                for second in seconds(first, needle) {
+                    let at = usize::from(first) << 8 | usize::from(second);
+                    if let Some(bits) = pairs.get_mut(at / 64) {
+                        *bits |= 1 << (at % 64);
+                    }
+                }
+            }
+        }
+        Self { begins: begins.into(), pairs: pairs.into() }
     }
 
     /// The same bytes with `***` in place of each value.
@@ -79,9 +88,37 @@ impl Mask {
         String::from_utf8_lossy(&self.bytes(text.as_bytes().to_vec())).into_owned()
     }
 
-    /// The next place where a needle stands, as (begin, end). Of several at one place the longest counts.
+    /// The next place where a needle stands, as (begin, end). Of several at one place the longest counts. So does the
+    /// beginning of one that the end of the text cuts off.
     fn next(&self, text: &[u8], from: usize) -> Option<(usize, usize)> {
-        (from..text.len()).find_map(|begin| Some((begin, begin + self.longest_at(text.get(begin..)?)?)))
+        let mut begin = self.candidate(text, from)?;
+        loop {
+            let rest = text.get(begin..)?;
+            if let Some(length) = self.longest_at(rest) {
+                return Some((begin, begin + length));
+            }
+            if rest.len() >= SHORTEST && self.may_go_on(rest) {
+                return Some((begin, text.len()));
+            }
+            begin = self.candidate(text, begin + 1)?;
+        }
+    }
+
+    /// The next place at which a needle can begin, as far as two bytes tell.
+    fn candidate(&self, text: &[u8], from: usize) -> Option<usize> {
+        if self.pairs.is_empty() {
+            return None;
+        }
+        let rest = text.get(from..)?;
+        let fits = |pair: &[u8]| match pair {
+            [first, second] => {
+                let at = usize::from(*first) << 8 | usize::from(*second);
+                self.pairs.get(at / 64).is_some_and(|bits| bits >> (at % 64) & 1 == 1)
+            }
+            _ => false,
+        };
+        let last = rest.len().checked_sub(1);
+        rest.windows(2).position(fits).or(last).map(|offset| from + offset)
     }
 
     /// The length of the longest needle that stands at the beginning of `text`.
@@ -117,12 +154,15 @@ impl MaskedPieces {
     pub fn push(&mut self, mask: &Mask, piece: &str) -> String {
         self.held.push_str(piece);
         let text = self.held.as_bytes();
-        let mut told = Vec::new();
+        let mut told = Vec::with_capacity(text.len());
         let mut at = 0;
-        while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
-            if mask.may_go_on(rest) {
+        loop {
+            let begin = mask.candidate(text, at).unwrap_or(text.len());
+            told.extend_from_slice(text.get(at..begin).unwrap_or_default());
+            at = begin;
+            let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty() && !mask.may_go_on(rest)) else {
                 break;
-            }
+            };
             match mask.longest_at(rest) {
                 Some(length) => {
                     told.extend_from_slice(MASK);
@@ -142,6 +182,23 @@ impl MaskedPieces {
     /// The rest, when nothing more comes.
     pub fn end(&mut self, mask: &Mask) -> String {
         mask.text(&std::mem::take(&mut self.held))
+    }
+}
+
+/// The bytes that can stand for one of a needle: itself in both cases, and what begins an escape.
+fn forms(byte: Option<&u8>) -> Vec<u8> {
+    let Some(byte) = byte else { return Vec::new() };
+    let mut forms = vec![byte.to_ascii_lowercase(), byte.to_ascii_uppercase(), b'%', b'\\', b'+'];
+    forms.sort_unstable();
+    forms.dedup();
+    forms
+}
+
+/// The bytes that can follow such a first one: any, inside of an escape.
+fn seconds(first: u8, needle: &[u8]) -> Vec<u8> {
+    match first {
+        b'%' | b'\\' | b'+' => (0..=u8::MAX).collect(),
+        _ => forms(needle.get(1)),
     }
 }
 
@@ -235,7 +292,9 @@ mod tests {
         assert_eq!(mask.text("hunter2-hunter2"), "***");
         assert_eq!(mask.text("a hunter2-hunter2, hunter2-hunter2hunter2-hunter2."), "a ***, ******.");
         assert_eq!(mask.text("HUNTER2-hunter2.evil.example"), "***.evil.example");
-        assert_eq!(mask.text("hunter2-hunter"), "hunter2-hunter");
+        assert_eq!(mask.text("hunter2-hunter of it"), "hunter2-hunter of it");
+        assert_eq!(mask.text("and hunter2-hunter"), "and ***", "cut off by the end");
+        assert_eq!(mask.text("and hunter2"), "and hunter2");
         assert_eq!(mask.text(""), "");
     }
 

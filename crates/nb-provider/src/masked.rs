@@ -1,7 +1,7 @@
 //! What a provider repeats of the values that nothing may show, hidden in everything that is handed on.
 
 use nb_egress::{Mask, MaskedPieces};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::answer::{Answer, Delta};
 use crate::chat::Arguments;
@@ -60,7 +60,7 @@ pub(crate) fn answer(mut answer: Answer, mask: &Mask) -> Answer {
         call.id = mask.text(&call.id);
         call.name = mask.text(&call.name);
         match &mut call.arguments {
-            Arguments::Object(arguments) => arguments.values_mut().for_each(|value| hide(value, mask)),
+            Arguments::Object(arguments) => *arguments = hidden(std::mem::take(arguments), mask),
             Arguments::Unreadable(text) => *text = mask.text(text),
         }
     }
@@ -79,11 +79,28 @@ pub(crate) fn refusal(mut refusal: Refusal, mask: &Mask) -> Refusal {
     refusal
 }
 
+/// Names may repeat a value as well.
+fn hidden(map: Map<String, Value>, mask: &Mask) -> Map<String, Value> {
+    map.into_iter()
+        .map(|(name, mut value)| {
+            hide(&mut value, mask);
+            (mask.text(&name), value)
+        })
+        .collect()
+}
+
 fn hide(value: &mut Value, mask: &Mask) {
     match value {
         Value::String(text) => *text = mask.text(text),
         Value::Array(items) => items.iter_mut().for_each(|item| hide(item, mask)),
-        Value::Object(map) => map.values_mut().for_each(|value| hide(value, mask)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        Value::Object(map) => *map = hidden(std::mem::take(map), mask),
+        // A key of digits.
+        Value::Number(number) => {
+            let told = mask.text(&number.to_string());
+            if told != number.to_string() {
+                *value = Value::String(told);
+            }
+        }
+        Value::Null | Value::Bool(_) => {}
     }
 }

@@ -64,6 +64,11 @@ impl Reading {
         self.began
     }
 
+    /// Whether a frame of it was read.
+    pub fn has_frames(&self) -> bool {
+        self.read_any
+    }
+
     /// How it begins, when nothing of it could be read: it may be something else than a stream.
     pub fn unread(&self) -> Option<&[u8]> {
         (!self.read_any && self.began).then_some(&self.beginning)

@@ -1,7 +1,7 @@
 //! One request and its answer: tried again before the first byte, read as it comes, kept when it breaks off.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nb_egress::{Egress, EgressError, Incoming, Mask, Request};
 use serde_json::Value;
@@ -159,8 +159,17 @@ impl Transport {
         mut reading: Reading,
         on: &mut (dyn FnMut(Delta<'_>) + Send),
     ) -> Result<Answer, ProviderError> {
+        let begun = Instant::now();
+        let mut ended = None;
         loop {
-            let longest = if reading.has_ended() { REST } else { self.options.idle_timeout };
+            let longest = if reading.has_ended() {
+                REST.saturating_sub(ended.get_or_insert_with(Instant::now).elapsed())
+            } else if reading.has_frames() {
+                self.options.idle_timeout
+            } else {
+                // What keeps a connection open is no answer.
+                self.options.timeout.saturating_sub(begun.elapsed()).min(self.options.idle_timeout)
+            };
             let piece = match self.piece(incoming, longest).await {
                 Ok(piece) => piece,
                 // Only what comes behind an answer is missing.
@@ -207,7 +216,12 @@ impl Transport {
         match tokio::time::timeout(longest, incoming.piece()).await {
             Ok(piece) => piece.map_err(|error| self.unreachable(&error)),
             Err(_) => {
-                let message = format!("nothing came for {longest:?} (options.idle_timeout)");
+                let option = if longest == self.options.idle_timeout {
+                    "options.idle_timeout"
+                } else {
+                    "options.timeout"
+                };
+                let message = format!("no more of the answer came for {longest:.1?} ({option})");
                 Err(ProviderError::new(self.provider, ErrorKind::TimedOut, message))
             }
         }

@@ -183,7 +183,11 @@ const MOST_TOKENS: [&[&str]; 7] = [
 impl ProviderSection {
     /// The most tokens that an answer may have, when the settings say it as a number.
     pub fn most_tokens(&self) -> Option<u64> {
-        MOST_TOKENS.into_iter().filter_map(|path| self.setting(path)?.as_u64()).max()
+        let most = MOST_TOKENS.into_iter().filter_map(|path| self.setting(path)?.as_u64()).max()?;
+        // Several answers to one request are paid for, whichever is taken.
+        let answers = [&["n"][..], &["generationConfig", "candidateCount"]];
+        let answers = answers.into_iter().find_map(|path| self.setting(path)?.as_u64());
+        Some(most.saturating_mul(answers.unwrap_or(1)))
     }
 
     /// The setting that says how many tokens an answer may have, such as `provider.settings.max_tokens`; the usual one of

@@ -78,6 +78,41 @@ async fn what_came_before_a_break_is_masked_as_well() {
 }
 
 #[tokio::test]
+async fn a_key_that_a_break_cuts_off_is_masked() {
+    let part = |letter: &str| json!({"choices": [{"index": 0, "delta": {"content": letter}}]});
+    let events = letter_by_letter(&format!("key {}", &SECRET[..SECRET.len() - 1]), part);
+    let refused = Reply::Http {
+        status: 401,
+        headers: Vec::new(),
+        pieces: vec![format!("bad {}", &SECRET[..SECRET.len() - 1]).into_bytes()],
+        ends: Ends::Broken,
+    };
+    let server = Server::new([Reply::events(&events).ending(Ends::Broken), refused]).await;
+    let provider = provider(&openai().replace("ADDRESS", &server.address)).unwrap();
+    let (result, parts) = ask(&provider, &user("Hi"), true).await;
+    let error = result.unwrap_err();
+    assert_eq!((error.received.unwrap().text.as_str(), parts.concat().as_str()), ("key ***", "key ***"));
+    assert_eq!(ask(&provider, &user("Hi"), true).await.0.unwrap_err().message, "bad ***");
+}
+
+#[tokio::test]
+async fn a_key_as_the_name_of_an_argument_or_as_a_number_is_masked() {
+    const DIGITS: &str = "73519264018273";
+    for (key, arguments) in [
+        (SECRET, json!({SECRET: 1, "deep": {SECRET: [SECRET]}})),
+        (DIGITS, json!({"n": [73_519_264_018_273_u64]})),
+    ] {
+        let body = json!({"choices": [{"finish_reason": "tool_calls", "message": {"tool_calls": [
+            {"id": "1", "type": "function", "function": {"name": "t", "arguments": arguments.to_string()}},
+        ]}}]});
+        let (answer, _) =
+            asked(&openai().replace(SECRET, &format!("'{key}'")), Reply::json(200, &body)).await;
+        let given = answer.calls[0].arguments.to_text();
+        assert!(given.contains("***") && !given.contains(key), "{given}");
+    }
+}
+
+#[tokio::test]
 async fn an_error_that_repeats_a_hidden_value_is_masked() {
     let body = json!({"error": {"message": format!("no: {HIDDEN} {SECRET}"), "code": HIDDEN}});
     let server = Server::new([Reply::json(400, &body)]).await;

@@ -46,6 +46,8 @@ pub enum Ends {
     Broken,
     /// Nothing more comes, and the connection stays open.
     Never,
+    /// Comments come for ever.
+    Drips,
 }
 
 impl Reply {
@@ -184,6 +186,12 @@ async fn serve(mut stream: TcpStream, kept: &Mutex<Vec<Received>>, replies: &Mut
                     Ends::Well => drop(stream.write_all(b"0\r\n\r\n").await),
                     Ends::Broken => return,
                     Ends::Never => break,
+                    Ends::Drips => {
+                        while stream.write_all(b"8\r\n: keep\n\n\r\n").await.is_ok() {
+                            tokio::time::sleep(Duration::from_millis(20)).await;
+                        }
+                        return;
+                    }
                 }
             }
         }

@@ -124,6 +124,19 @@ async fn an_answer_that_its_provider_ended_is_whole_whatever_comes_behind_it() {
 }
 
 #[tokio::test]
+async fn what_keeps_a_connection_open_neither_begins_an_answer_nor_holds_up_its_end() {
+    let dripping = Reply::events(&": keep\n\n".repeat(200)).in_pieces(8).ending(Ends::Drips);
+    let server = Server::new([dripping]).await;
+    let bot = provider(&section(&server.address, "timeout: 0.3")).unwrap();
+    let error = ask(&bot, &user("Hi"), true).await.0.unwrap_err();
+    assert!(error.kind == ErrorKind::TimedOut && error.to_string().contains("options.timeout"), "{error}");
+    let ended = DONE.split_inclusive("\n\n").next().unwrap();
+    let server = Server::new([Reply::events(ended).ending(Ends::Drips)]).await;
+    let (answer, _) = ask(&provider(&section(&server.address, "")).unwrap(), &user("Hi"), true).await;
+    assert_eq!(answer.unwrap().text, "yes");
+}
+
+#[tokio::test]
 async fn an_error_that_does_not_end_is_told_as_far_as_it_came() {
     let drips = Reply::Http {
         status: 400,

@@ -17,6 +17,9 @@ use crate::services::{Secrets, Services, World};
 /// the manifest lists it.
 const GOOGLE_FILE: &str = "GOOGLE_APPLICATION_CREDENTIALS";
 
+/// Google's name for the host that knows the machine's own account. It is asked for when that account is to be used.
+const GOOGLE_MACHINE: &str = "GCE_METADATA_HOST";
+
 /// The largest file that a secret names. Keys of accounts have some thousand bytes.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
@@ -83,6 +86,13 @@ impl Surroundings {
         Mask::new(&self.hidden())
     }
 
+    fn needs_a_host(&self, what: &str) -> String {
+        let ability = &self.ability;
+        format!(
+            "{what} goes only to a host that was granted by name; the manifest has to ask for `{ability}:HOST` in place of `{ability}`"
+        )
+    }
+
     fn read(&self) -> MutexGuard<'_, Read> {
         self.read.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -101,6 +111,9 @@ impl Environment for Surroundings {
         let is_named = self.named.contains(name);
         let is_listed = self.listed.iter().any(|listed| listed == name);
         let counts_unnamed = name == GOOGLE_FILE && is_listed;
+        if name == GOOGLE_MACHINE && self.hosts.is_none() {
+            return Err(self.needs_a_host("the account of this machine"));
+        }
         if !is_named && !counts_unnamed {
             // The provider looks for what a machine has by default; here it has nothing.
             return Ok(None);
@@ -118,12 +131,7 @@ impl Environment for Surroundings {
             ));
         }
         let value = self.secrets.read(name)?;
-        let Some(hosts) = self.hosts.clone() else {
-            let ability = &self.ability;
-            return Err(format!(
-                "secret {name} goes only to a host that was granted by name; the manifest has to ask for `{ability}:HOST` in place of `{ability}`"
-            ));
-        };
+        let hosts = self.hosts.clone().ok_or_else(|| self.needs_a_host(&format!("secret {name}")))?;
         self.read().secrets.insert(name.to_owned(), value.clone());
         Ok(Some(Variable { value, hosts: Some(hosts) }))
     }

@@ -144,6 +144,21 @@ async fn what_had_come_of_a_cancelled_answer_tells_no_secret() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn the_account_of_the_machine_goes_only_to_a_host_that_was_granted_by_name() {
+    let home = Home::new();
+    let cartridge = "provider: {id: google, credentials: {service: vertex-ai-api, region: us-central1, project-id: p}, \
+                     options: {model: m}}";
+    agent("m")
+        .asks(&["llm.query"])
+        .file("cartridge.yml", cartridge)
+        .chain("c", "steps: [{id: s, ability: llm.query, args: {prompt: Hi}}]")
+        .install(&home);
+    let error = run(&home).await.0.unwrap_err();
+    let told = "google: the account of this machine goes only to a host that was granted by name";
+    assert!(error.contains(told), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn no_error_and_no_answer_tells_the_value_of_a_secret() {
     let logged = crate::logs::capture();
     let server = Server::answering(|request| match request.contains("\"model\":\"gpt-4o\"") {
