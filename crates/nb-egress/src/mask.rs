@@ -2,7 +2,8 @@
 //!
 //! Masked as `***`: the value; its percent-encoded and JSON-escaped forms, also partly encoded; its base64, in
 //! both alphabets and at any place inside of a longer text (`Basic` authorization encodes `user:value`); all of
-//! that in any mixture of upper and lower case, because hosts and header names come back in lower case.
+//! that in any mixture of upper and lower case, because hosts and header names come back in lower case. At the end of a
+//! text the beginning of a value counts too, from [`SHORTEST`] bytes on: a connection may have broken inside of it.
 //!
 //! This protects against services that echo what they got. It cannot protect against one that means harm: that
 //! one has the secret already. Values under [`SHORTEST`] bytes are left: they occur in ordinary text, and a mask

@@ -216,12 +216,12 @@ impl Transport {
         match tokio::time::timeout(longest, incoming.piece()).await {
             Ok(piece) => piece.map_err(|error| self.unreachable(&error)),
             Err(_) => {
-                let option = if longest == self.options.idle_timeout {
-                    "options.idle_timeout"
+                // Shorter than that it is only before an answer, or behind it, where nobody is told.
+                let message = if longest < self.options.idle_timeout {
+                    format!("no answer began within {:?} (options.timeout)", self.options.timeout)
                 } else {
-                    "options.timeout"
+                    format!("nothing came for {longest:?} (options.idle_timeout)")
                 };
-                let message = format!("no more of the answer came for {longest:.1?} ({option})");
                 Err(ProviderError::new(self.provider, ErrorKind::TimedOut, message))
             }
         }

@@ -333,6 +333,7 @@ mod tests {
         for (id, settings, most, setting) in [
             ("openai", "{max_tokens: 5, max_completion_tokens: 7}", Some(7), "max_tokens"),
             ("openai", "{max_completion_tokens: 7}", Some(7), "max_completion_tokens"),
+            ("openai", "{max_tokens: 5, n: 3}", Some(15), "max_tokens"),
             ("anthropic", "{max_tokens: ENV/MOST}", None, "max_tokens"),
             (
                 "google",

@@ -10,7 +10,10 @@ use nb_runtime::record::RunEvent;
 use nb_store::RunStatus;
 use serde_json::{Value, json};
 
-use super::{KEY, answer, completion, logged, messages, openai, openai_streaming, run, scripted, streamed};
+use super::{
+    KEY, answer, cancelled_when_heard, completion, logged, messages, openai, openai_streaming, run, scripted,
+    streamed,
+};
 use crate::common::{Home, task};
 use crate::server::Server;
 
@@ -83,20 +86,7 @@ async fn what_had_come_of_a_cancelled_answer_is_on_record() {
     let home = Home::new();
     home.vault.keep("KEY", KEY);
     openai_streaming(&server).install(&home);
-    // When a piece of an answer is there shows nowhere outside.
-    let mut said = Vec::new();
-    for wait in [10, 100, 1000, 10_000] {
-        let run = home.start("m", task("c"), json!({})).await;
-        server.asked.notified().await;
-        tokio::time::sleep(Duration::from_millis(wait)).await;
-        home.engine.cancel(&run, nb_runtime::engine::BY_A_PERSON);
-        home.end_of(&run).await;
-        said.push(messages(&home.record(&run)).remove(0).said);
-        if said.last() == Some(&json!("Half.")) {
-            return;
-        }
-    }
-    panic!("{said:?}");
+    cancelled_when_heard(&home, &server, "Half.").await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

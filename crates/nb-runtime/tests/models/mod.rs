@@ -99,6 +99,26 @@ fn logged(record: &[RunEvent]) -> Vec<String> {
     record.iter().filter_map(line).collect()
 }
 
+/// Cancels runs of a server that never ends its answer, until this much of it was heard by one; gives the records of all.
+async fn cancelled_when_heard(home: &Home, server: &Server, said: &str) -> Vec<RunEvent> {
+    let mut records = Vec::new();
+    // When a piece of an answer is there shows nowhere outside.
+    for wait in [10, 100, 1000, 10_000] {
+        let run = home.start("m", task("c"), json!({})).await;
+        server.asked.notified().await;
+        tokio::time::sleep(Duration::from_millis(wait)).await;
+        home.engine.cancel(&run, nb_runtime::engine::BY_A_PERSON);
+        home.end_of(&run).await;
+        let record = home.record(&run);
+        let is_heard = messages(&record).remove(0).said == said;
+        records.extend(record);
+        if is_heard {
+            return records;
+        }
+    }
+    panic!("it was not heard: {records:?}");
+}
+
 /// Waits for what no record tells.
 async fn eventually(holds: impl Fn() -> bool) {
     let wait = async {

@@ -1,11 +1,9 @@
 //! What a cartridge may use, where it may go, and that nobody is told.
 
-use std::time::Duration;
-
 use serde_json::json;
 
-use super::{KEY, answer, completion, messages, openai, openai_streaming, run, streamed};
-use crate::common::{Home, agent, task};
+use super::{KEY, answer, cancelled_when_heard, completion, openai, openai_streaming, run, streamed};
+use crate::common::{Home, agent};
 use crate::server::Server;
 
 #[tokio::test(flavor = "multi_thread")]
@@ -128,19 +126,8 @@ async fn what_had_come_of_a_cancelled_answer_tells_no_secret() {
     let home = Home::new();
     home.vault.keep("KEY", KEY);
     openai_streaming(&server).install(&home);
-    for wait in [10, 100, 1000, 10_000] {
-        let run = home.start("m", task("c"), json!({})).await;
-        server.asked.notified().await;
-        tokio::time::sleep(Duration::from_millis(wait)).await;
-        home.engine.cancel(&run, nb_runtime::engine::BY_A_PERSON);
-        home.end_of(&run).await;
-        let record = home.record(&run);
-        assert!(!format!("{record:?}").contains(KEY), "{record:?}");
-        if messages(&record).remove(0).said == "The key is ***. " {
-            return;
-        }
-    }
-    panic!("nothing was heard of the answer");
+    let record = cancelled_when_heard(&home, &server, "The key is ***. ").await;
+    assert!(!format!("{record:?}").contains(KEY), "{record:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
